@@ -21,7 +21,11 @@ const DIRECTIVES_MAX: usize = 40;
 const COMMITMENTS_MAX: usize = 6;
 /// So many are read of each kind, so that those that have likely ended crowd out no others.
 const COMMITMENTS_READ: i64 = 10;
-const EVENTS_MAX: i64 = 5;
+const EVENTS_MAX: usize = 5;
+/// So many are read, so that those that are less sure crowd out no others.
+const EVENTS_READ: i64 = 15;
+/// Of decisions and executions of real texts that are less sure than this two in five are right, of the others four.
+const EVENT_CONFIDENCE_MIN: f32 = 0.45;
 const TEXTS_MAX: i64 = 5;
 
 /// An event in a briefing.
@@ -55,7 +59,7 @@ pub struct Briefing {
     pub long_overdue_total: i64,
     /// What was stored last under the tags.
     pub latest: Vec<LatestText>,
-    /// What was decided and done last under the tags.
+    /// What was surely decided and done last under the tags.
     pub decisions: Vec<BriefEvent>,
     pub done: Vec<BriefEvent>,
 }
@@ -80,7 +84,7 @@ impl Memory {
             directives.truncate(DIRECTIVES_MAX);
             let of = |category: &str| RecallDraft {
                 categories: vec![category.to_owned()],
-                ..listing(EVENTS_MAX, tags.clone())
+                ..listing(EVENTS_READ, tags.clone())
             };
             let commitments = self.open_commitments(ns, &projects).await?;
             let (mut likely_ended, mut overdue) = self.brief_commitments(ns, commitments.overdue).await?;
@@ -105,10 +109,10 @@ impl Memory {
         })
     }
 
-    /// The first of a list.
+    /// The first of a list that are sure.
     async fn brief_events(&self, ns: &Namespace, draft: RecallDraft) -> Result<Vec<BriefEvent>, EngineError> {
         let listed = self.recall(ns, &RecallRequest::new(draft)?).await?;
-        Ok(listed.results.into_iter().filter_map(brief).collect())
+        Ok(listed.results.into_iter().filter_map(brief).take(EVENTS_MAX).collect())
     }
 
     /// Those that are likely done or dropped, and the others.
@@ -171,7 +175,7 @@ fn listing(limit: i64, tags: Vec<String>) -> RecallDraft {
 }
 
 fn brief(mut listed: Recalled) -> Option<BriefEvent> {
-    let event = listed.hit.events.pop()?;
+    let event = listed.hit.events.pop().filter(|event| event.confidence >= EVENT_CONFIDENCE_MIN)?;
     let at = event.event_time.unwrap_or(listed.hit.date);
     Some(BriefEvent { id: event.id, narrative: event.narrative, at, due: event.due_time, said_later: None })
 }

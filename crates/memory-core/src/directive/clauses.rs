@@ -105,7 +105,10 @@ pub(super) fn is_anothers(sentence: &Sentence<'_>, at: usize) -> bool {
         sentence.word(at + 1),
         Some("prefers" | "likes" | "loves" | "hates" | "wants" | "dislikes" | "says" | "said" | "told")
     );
+    let is_his = matches!(sentence.word(at), Some("he" | "she"))
+        && matches!(sentence.word(at + 1), Some("doesn't" | "minds"));
     (is_told && !matches!(sentence.word(at), Some("user")))
+        || is_his
         || (!may_instruct(sentence, at) && another_likes(sentence, at).is_some_and(|likes| likes != at))
 }
 
@@ -134,12 +137,15 @@ fn another_likes(sentence: &Sentence<'_>, end: usize) -> Option<usize> {
     let names_user = (0..from).any(|at| sentence.word(at) == Some("user"));
     let likes = |at: &usize| {
         let is_who = matches!(sentence.word(*at), Some("he" | "she" | "they")) || sentence.is_name(*at);
-        let verb = sentence.word(at + 1);
+        let is_denied = matches!(sentence.word(at + 1), Some("doesn't" | "don't"));
+        let verb = sentence.word(at + 1 + usize::from(is_denied));
         is_who
             && matches!(
                 verb,
                 Some(
                     "prefers"
+                        | "wants"
+                        | "minds"
                         | "likes"
                         | "loves"
                         | "hates"

@@ -8,6 +8,8 @@ use super::words::list;
 
 /// The most tokens of what spells out a statement behind its colon.
 const SPELLED_OUT_MAX: usize = 30;
+/// The most tokens of when something is to be remembered.
+const TO_REMEMBER_MAX: usize = 12;
 /// The most tokens of a label.
 const LABEL_MAX: usize = 5;
 
@@ -18,6 +20,22 @@ pub(super) fn spells_out(sentence: &Sentence<'_>, colon: usize) -> bool {
         && (1..=SPELLED_OUT_MAX).contains(&rest.len())
         && !sentence.is_question()
         && !turns(sentence, colon + 1)
+}
+
+/// "Remember for anything about food: Ida has a nut allergy", "keep in mind when you plan trips: no flights".
+pub(super) fn to_remember(sentence: &Sentence<'_>) -> Option<Statement> {
+    let words = [0, 1, 2].map(|at| sentence.word(at).unwrap_or_default());
+    let from = match words {
+        ["remember" | "note", ..] => 1,
+        ["keep" | "bear", "in", "mind"] => 3,
+        _ => return None,
+    };
+    let names_when = matches!(sentence.word(from), Some("for" | "when" | "whenever" | "if"));
+    let colon =
+        (from..sentence.len().min(from + TO_REMEMBER_MAX)).find(|at| sentence.mark(*at) == Some(":"))?;
+    let (_, end) = spelled_out(sentence, (0, colon));
+    let is_free = !sentence.is_question() && !sentence.is_quoted(0);
+    (names_when && is_free && end > colon + 1).then(|| Statement::new((0, end), Some((from, colon))))
 }
 
 /// Makes one statement of two that only a colon or a bracket parts.
@@ -44,7 +62,9 @@ pub(super) fn joined(sentence: &Sentence<'_>, mut found: Vec<Statement>) -> Vec<
 pub(super) fn with_label(sentence: &Sentence<'_>, start: usize, floor: usize) -> usize {
     let is_dash = |at: usize| matches!(sentence.mark(at), Some("-" | "–" | "—"));
     let is_end = |at: &usize| sentence.mark(*at) == Some(":") || is_dash(*at);
-    let Some(colon) = start.checked_sub(1).filter(is_end) else { return start };
+    // "Commit messages: please write them in Dutch".
+    let asked = start.saturating_sub(usize::from(start > 0 && sentence.word(start - 1) == Some("please")));
+    let Some(colon) = asked.checked_sub(1).filter(is_end) else { return start };
     let ends = |at: &usize| matches!(sentence.mark(*at), Some("." | ";" | "!" | "?" | ":" | "—" | "–"));
     let label = (floor..colon).rev().find(ends).map_or(floor, |at| at + 1)..colon;
     let names_text = is_of_text(sentence, (label.start, colon));
@@ -60,7 +80,8 @@ pub(super) fn with_label(sentence: &Sentence<'_>, start: usize, floor: usize) ->
 
 /// The label of a statement as its condition, where it names what is written: "commit messages: no emoji".
 pub(super) fn of_text(sentence: &Sentence<'_>, (label, start): Tokens) -> Option<Tokens> {
-    let end = start.checked_sub(1).filter(|end| label < *end)?;
+    let end =
+        (label..start).rev().find(|at| sentence.word(*at) != Some("please")).filter(|end| label < *end)?;
     is_of_text(sentence, (label, end)).then_some((label, end))
 }
 

@@ -2,6 +2,7 @@
 
 use super::clauses::{Tokens, may_instruct, starts};
 use super::sentence::Sentence;
+use super::without_comma;
 use super::words::list;
 
 /// How many words a condition before its clause has at most, and a word like "in Python," before one.
@@ -28,6 +29,12 @@ pub(super) fn leading_condition(sentence: &Sentence<'_>, at: usize) -> Option<To
     let comma = (at + 1..end).find(|at| matches!(sentence.mark(*at), Some("," | ":" | ";" | "(")))?;
     if sentence.mark(comma) == Some("(") {
         return None;
+    }
+    // "When I ask for a summary give me five bullets, and dates as ISO".
+    if let Some(whole) =
+        without_comma::condition(sentence, at).filter(|(_, verb)| is_condition && *verb < comma)
+    {
+        return Some(whole);
     }
     let is_topic = || sentence.mark(comma) == Some(":") && is_topic(sentence, at);
     let goes_on = comma + 1 < sentence.len() && (sentence.mark(comma) == Some(",") || is_topic());
@@ -135,7 +142,7 @@ pub(super) fn trailing_condition(sentence: &Sentence<'_>, from: usize, end: usiz
             && !matches!(sentence.word(at - 1), Some("even" | "as" | "what"));
         let is_setting = matches!(sentence.word(at), Some("in" | "for" | "on"))
             && !is_in_standing(sentence, at, end)
-            && ((matches!(next, "my" | "our") && !is_of_body(sentence, at))
+            && ((matches!(next, "my" | "our") && !is_of_body(sentence, at) && !is_waited_for(sentence, at))
                 || (matches!(next, "all" | "any" | "every")
                     && matches!(sentence.word(at + 2), Some(word) if word != "other" && !is_of_answers(word))));
         (is_condition || is_setting).then(|| {
@@ -153,6 +160,11 @@ fn is_in_standing(sentence: &Sentence<'_>, at: usize, end: usize) -> bool {
 /// "For my teeth": for what, and not where.
 fn is_of_body(sentence: &Sentence<'_>, at: usize) -> bool {
     sentence.word(at) == Some("for") && sentence.word(at + 2).is_some_and(|word| list("body").has(word))
+}
+
+/// "Wait for my ok": for what, and not where.
+fn is_waited_for(sentence: &Sentence<'_>, at: usize) -> bool {
+    matches!(sentence.word(at - 1), Some("wait" | "waits" | "ask" | "asks" | "look" | "check"))
 }
 
 /// "in all your answers", "in every reply": that is always.

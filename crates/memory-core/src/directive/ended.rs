@@ -33,7 +33,9 @@ pub(super) fn given_up(sentence: &Sentence<'_>) -> Option<Tokens> {
     let (at, (_, to)) = (0..end).find_map(|at| Some((at, ended_at(sentence, at, end).filter(is_name)?)))?;
     let start = start_of(sentence, at);
     let is_given_up = match sentence.word(at)? {
-        "forget" | "scratch" | "ditch" => starts_clause(sentence, start, at) && names_instead(sentence, to),
+        "forget" | "scratch" | "scrap" | "ditch" => {
+            starts_clause(sentence, start, at) && names_instead(sentence, to)
+        }
         "is" | "are" => {
             let is_over = matches!(
                 sentence.word(at + 1),
@@ -95,8 +97,10 @@ pub(super) fn names_rule(sentence: &Sentence<'_>) -> bool {
 /// "Scratch that rule about …", not "don't drop the rule".
 fn revokes_rule(sentence: &Sentence<'_>, at: usize) -> bool {
     let denied = at.checked_sub(1).and_then(|before| sentence.word(before));
-    matches!(sentence.word(at), Some("forget" | "scratch" | "drop" | "cancel" | "ignore" | "revoke"))
-        && !matches!(denied, Some("don't" | "dont" | "not" | "never" | "i" | "to" | "always"))
+    matches!(
+        sentence.word(at),
+        Some("forget" | "scratch" | "scrap" | "drop" | "cancel" | "ignore" | "revoke")
+    ) && !matches!(denied, Some("don't" | "dont" | "not" | "never" | "i" | "to" | "always"))
         && matches!(sentence.word(at + 1), Some("the" | "that" | "my" | "our" | "this"))
         && (at + 2..at + 6).any(|at| is_rule(sentence, at))
 }
@@ -109,11 +113,12 @@ fn said_earlier(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
     let is_denied = (at.saturating_sub(DENIED_WITHIN)..at).any(|before| {
         matches!(sentence.word(before), Some("don't" | "dont" | "not" | "never" | "i" | "to" | "always"))
     });
-    let takes_back = matches!(sentence.word(at), Some("forget" | "scratch" | "ignore" | "disregard"))
-        && !is_denied
-        && matches!(sentence.word(at + 1), Some("what" | "everything" | "all"))
-        && matches!(sentence.word(at + 2), Some("i" | "we" | "i've"))
-        && matches!(sentence.word(at + 3), Some("said" | "told" | "wrote" | "asked" | "wanted"));
+    let takes_back =
+        matches!(sentence.word(at), Some("forget" | "scratch" | "scrap" | "ignore" | "disregard"))
+            && !is_denied
+            && matches!(sentence.word(at + 1), Some("what" | "everything" | "all"))
+            && matches!(sentence.word(at + 2), Some("i" | "we" | "i've"))
+            && matches!(sentence.word(at + 3), Some("said" | "told" | "wrote" | "asked" | "wanted"));
     let about = (at + 4..at + 7).find(|at| matches!(sentence.word(*at), Some("about" | "regarding")))?;
     takes_back.then_some(about + 1)
 }
@@ -141,10 +146,12 @@ fn ended_at(sentence: &Sentence<'_>, at: usize, end: usize) -> Option<Tokens> {
     let word = |n: usize| sentence.word(at + n);
     let from = match word(0)? {
         "no" if matches!(word(1), Some("more" | "longer")) => at + 2,
-        "forget" | "scratch" | "drop" | "cancel" | "ignore" | "revoke" if revokes_rule(sentence, at) => {
+        "forget" | "scratch" | "scrap" | "drop" | "cancel" | "ignore" | "revoke"
+            if revokes_rule(sentence, at) =>
+        {
             return Some((at + 1, rule_end(sentence, at + 1, end)));
         }
-        "forget" if is_forgotten(sentence, at) => at + 1,
+        "forget" | "scrap" if is_forgotten(sentence, at) => at + 1,
         "scratch" | "ditch" if is_forgotten(sentence, at) && names_instead(sentence, at) => at + 1,
         "off" if at > 0 && is_moving(sentence, at - 1) => at + 1,
         "from" if tells_of_move(sentence, at, end) => at + 1,

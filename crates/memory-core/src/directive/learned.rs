@@ -139,7 +139,9 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
 /// The clause that most likely states a directive, of a sentence that does; none where all are of somebody else.
 pub(super) fn likeliest(sentence: &Sentence<'_>, place: Place) -> Option<Statement> {
     let mut judged = judged(sentence, place);
-    judged.retain(|(_, clause)| !vetoes::is_of_another(sentence, clause));
+    judged.retain(|(_, clause)| {
+        !vetoes::is_of_another(sentence, clause) && !vetoes::takes_back(sentence, &clause.tokens)
+    });
     let (likelihood, clause) = judged.iter().max_by(|(a, _), (b, _)| a.total_cmp(b))?;
     Some(stated(sentence, whole(sentence, &judged, *likelihood, &clause.tokens)))
 }

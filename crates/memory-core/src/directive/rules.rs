@@ -1,7 +1,7 @@
 //! What in a sentence is a standing instruction or a preference.
 
 use super::clauses::{self, Statement, goes_on, is_anothers, is_contact, is_reported, tells_of_another};
-use super::colons::{joined, of_text, spelled_out, with_label};
+use super::colons::{joined, of_text, spelled_out, to_remember, with_label};
 use super::conditions;
 use super::ended::with_change;
 use super::learned::{self, Place};
@@ -64,7 +64,7 @@ pub(super) fn complete(sentence: &Sentence<'_>, found: &mut [Statement]) {
 /// What the rules and the model find, none of it twice.
 fn all(sentence: &Sentence<'_>, around: Around, place: Place) -> Vec<Statement> {
     let allowed = permission::permission(sentence).or_else(|| permission::allowed_somewhere(sentence));
-    let mut found: Vec<Statement> = allowed.into_iter().collect();
+    let mut found: Vec<Statement> = allowed.into_iter().chain(to_remember(sentence)).collect();
     for start in clauses::starts(sentence) {
         if found.iter().any(|other| (other.tokens.0..other.tokens.1).contains(&start)) {
             continue;

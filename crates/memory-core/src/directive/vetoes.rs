@@ -20,6 +20,7 @@ pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause, voice: Voice
     let start = clause.tokens.start;
     is_of_another(sentence, clause)
         || goes_on(sentence, start)
+        || takes_back(sentence, &clause.tokens)
         || is_contrast(sentence, start)
         || sentence.word(start) == Some("especially")
         || is_of_past(sentence, start)
@@ -37,6 +38,20 @@ pub(super) fn is_of_another(sentence: &Sentence<'_>, clause: &Clause) -> bool {
         || tells_of_another(sentence, (start, end))
         || is_contact(sentence, (start, clause.stretch.end))
         || is_reported(sentence, start)
+}
+
+/// "Forget what I said about mornings", "the tie: not needed any more": it only ends something.
+pub(super) fn takes_back(sentence: &Sentence<'_>, tokens: &Range<usize>) -> bool {
+    let forgets = sentence.word(tokens.start) == Some("forget")
+        && matches!(sentence.word(tokens.start + 1), Some("what" | "that" | "about" | "the" | "my"));
+    let is_over = |at: usize| {
+        let words = (at..at + 3).map(|at| sentence.word(at).unwrap_or_default());
+        matches!(
+            words.collect::<Vec<_>>()[..],
+            ["not", "needed", "any" | "anymore"] | ["no", "longer", "needed"]
+        )
+    };
+    forgets || tokens.clone().any(is_over)
 }
 
 /// ", not on Linux": what is set against something says nothing without it.

@@ -16,16 +16,20 @@ const BEGINS_OBJECT: &str =
 
 /// The condition that begins at a token and that the verb of an instruction ends.
 pub(super) fn condition(sentence: &Sentence<'_>, at: usize) -> Option<Tokens> {
+    // "Before any deploy to the shop list the migrations" has no verb of its own.
+    let is_of_act = matches!(sentence.word(at), Some("before" | "after"));
     let opens = matches!(sentence.word(at), Some("when" | "whenever" | "if" | "anytime"))
+        || is_of_act
         || (matches!(sentence.word(at), Some("any" | "every" | "each"))
             && sentence.word(at + 1) == Some("time"));
-    let first = at + list("condition").at(sentence, at, sentence.len());
+    let opener = list("condition").at(sentence, at, sentence.len());
+    let first = at + opener.max(usize::from(is_of_act));
     if !opens || first == at {
         return None;
     }
     let is_inside = |at: &usize| sentence.word(*at).is_some();
     let reach = (first + 2..sentence.len().min(at + CONDITION_MAX)).take_while(is_inside);
-    let from = own_verb(sentence, first)? + 1;
+    let from = own_verb(sentence, first).or(is_of_act.then_some(first))? + 1;
     reach.filter(|verb| *verb >= from).find(|verb| orders(sentence, *verb)).map(|verb| (at, verb))
 }
 

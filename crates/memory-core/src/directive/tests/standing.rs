@@ -102,6 +102,35 @@ fn a_condition_without_a_comma_ends_at_the_verb_of_the_instruction() {
 }
 
 #[test]
+fn what_is_wanted_comes_with_its_label_or_with_when_it_is_to_be_remembered() {
+    for (text, quote, condition) in [
+        (
+            "commit messages for the shop: please write them in Dutch from now on",
+            "commit messages for the shop: please write them in Dutch from now on",
+            Some("commit messages for the shop"),
+        ),
+        (
+            "Remember for anything food or party related: Ida has a nut allergy.",
+            "Remember for anything food or party related: Ida has a nut allergy",
+            Some("for anything food or party related"),
+        ),
+        (
+            "when I ask for a summary of a session give me at most five bullets, and dates always as ISO",
+            "when I ask for a summary of a session give me at most five bullets, and dates always as ISO",
+            Some("when I ask for a summary of a session"),
+        ),
+        (
+            "From now on, before any deploy to the shop list the pending migrations for me and wait for my ok.",
+            "From now on, before any deploy to the shop list the pending migrations for me and wait for my ok",
+            Some("before any deploy to the shop"),
+        ),
+    ] {
+        let wanted = [(quote.to_owned(), condition.map(str::to_owned))];
+        assert_eq!(stated("user", text), wanted, "{text}");
+    }
+}
+
+#[test]
 fn bans_and_rules_of_a_house_are_found() {
     for text in [
         "no candles in this flat",

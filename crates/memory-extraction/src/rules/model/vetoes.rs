@@ -39,7 +39,7 @@ pub(super) fn rules_out(
                 || (is_lone && is_standing_fact(parsed, candidate))
         }
         Category::Execution => denies(parsed, candidate) || asks(parsed, candidate),
-        Category::Decision => asks(parsed, candidate),
+        Category::Decision => asks(parsed, candidate) || leaves_open(parsed, candidate),
         Category::Stakeholder => is_conditional(parsed, candidate),
         _ => false,
     }
@@ -151,6 +151,18 @@ fn asks(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
         )
 }
 
+/// "Not settled: where the stove goes", "Undecided – the colour".
+fn leaves_open(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    let text = &parsed.text;
+    let at = candidate.sentence.start;
+    let is_undecided = |at: usize| {
+        let is_denied = text.word(at) == "not" && text.is_any(at + 1, &["settled", "decided", "agreed"]);
+        if is_denied { Some(at + 2) } else { text.is_any(at, &["undecided", "unsettled"]).then_some(at + 1) }
+    };
+    let behind = is_undecided(at + usize::from(text.is_any(at, &["still", "yet"])));
+    behind.is_some_and(|at| text.is_any(at, &[":", "-", "–", "—"]) || text.word(at) == "yet")
+}
+
 /// Where what is said begins, behind the name of who speaks.
 fn head(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> usize {
     let label = tokens.clone().take(LABEL_TOKENS).find(|at| parsed.text.word(*at) == ":");
@@ -222,6 +234,19 @@ mod tests {
             ],
         )
         .await;
+    }
+
+    #[tokio::test]
+    async fn what_is_not_wanted_any_more_is_no_commitment_and_what_is_open_no_decision() {
+        assert_ruled_out(true, &["Scrap the weekly summary.", "And stop the sunday summaries please."]).await;
+        assert_ruled_out(false, &["Stop by the bakery on Friday."]).await;
+        for (text, is_open) in [
+            ("Not settled: where the stove goes.", true),
+            ("Still undecided: the colour.", true),
+            ("Settled: the stove goes under the window.", false),
+        ] {
+            assert_eq!(is_ruled_out_as(None, text, Category::Decision).await, is_open, "{text}");
+        }
     }
 
     #[tokio::test]
