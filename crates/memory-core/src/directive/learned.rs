@@ -139,9 +139,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
 /// The clause that most likely states a directive, of a sentence that does; none where all are of somebody else.
 pub(super) fn likeliest(sentence: &Sentence<'_>, place: Place) -> Option<Statement> {
     let mut judged = judged(sentence, place);
-    judged.retain(|(_, clause)| {
-        !vetoes::is_of_another(sentence, clause) && !vetoes::takes_back(sentence, &clause.tokens)
-    });
+    judged.retain(|(_, clause)| !vetoes::is_of_another(sentence, clause));
     let (likelihood, clause) = judged.iter().max_by(|(a, _), (b, _)| a.total_cmp(b))?;
     Some(stated(sentence, whole(sentence, &judged, *likelihood, &clause.tokens)))
 }
@@ -152,7 +150,8 @@ fn stated(sentence: &Sentence<'_>, Range { start, end }: Range<usize>) -> Statem
         .filter(|(_, comma)| comma + 1 < end)
         .or_else(|| without_comma::condition(sentence, start).filter(|(_, verb)| verb + 1 < end))
         .or_else(|| conditions::trailing_condition(sentence, start, end));
-    Statement::new((start, end), condition)
+    let is_permission = vetoes::takes_back(sentence, &(start..end));
+    Statement { is_permission, ..Statement::new((start, end), condition) }
 }
 
 /// The longest of the clauses that go on from this one, tell no reason, and are nearly as likely: "always copy Jon | and Mia".

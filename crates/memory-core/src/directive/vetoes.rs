@@ -20,7 +20,6 @@ pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause, voice: Voice
     let start = clause.tokens.start;
     is_of_another(sentence, clause)
         || goes_on(sentence, start)
-        || takes_back(sentence, &clause.tokens)
         || is_contrast(sentence, start)
         || sentence.word(start) == Some("especially")
         || is_of_past(sentence, start)

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use memory_core::entity::EntityType;
+use memory_language::sentence::leads_to_next;
 
 use super::gender::Gender;
 use super::layout::{Block, Form};
@@ -224,7 +225,9 @@ pub(super) fn ends_sentence(text: &Text<'_>, at: usize) -> bool {
         ";" | "!" | "?" => true,
         "." => {
             let short = at.checked_sub(1).is_some_and(|before| {
-                names::is_title(text.word(before)) || text.raw_word(before).chars().count() == 1
+                names::is_title(text.word(before))
+                    || text.raw_word(before).chars().count() == 1
+                    || leads_to_next(text.raw_word(before), text.word(at + 1))
             });
             !short && !gap.is_empty()
         }

@@ -29,7 +29,6 @@ fn what_is_no_whole_statement_is_none() {
         "than always before",
         "Only because it never worked.",
         "not yet",
-        "the carpet: not needed any more, the floor stays bare",
     ] {
         assert_eq!(of_all(text), [], "{text}");
     }
@@ -44,6 +43,15 @@ fn what_is_no_whole_statement_is_none() {
         ["No spoilers please", "nothing with peanuts for me", "no I want short answers", "Never on Sundays."]
     {
         assert!(!found(said("preference", text)).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn what_is_taken_back_is_no_wish_of_its_own() {
+    for text in
+        ["Forget what I said about evenings only", "the carpet: not needed any more, the floor stays bare"]
+    {
+        assert!(found(said("user", text)).iter().all(|it| it.is_permission), "{text}");
     }
 }
 

@@ -134,6 +134,10 @@ fn what_says_nothing_alone_is_told_with_the_sentence_before() {
             "The proposal to raise the fee to 22 pounds was discussed. The proposal was carried.",
         ),
         ("We decided to keep the income question. Decided.", "We decided to keep the income question."),
+        (
+            "The offer for both rooms incl. the pump came in. Accepted.",
+            "The offer for both rooms incl. the pump came in. Accepted.",
+        ),
     ] {
         assert_eq!(told(text), [wanted]);
     }
