@@ -24,9 +24,8 @@ pub(super) fn own(parsed_segments: &[ParsedSegment<'_>], drafts: &mut [Draft]) {
 fn giver(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<usize> {
     let text = &parsed.text;
     let need = tokens.clone().find(|at| text.is_any(*at, &["need", "needs", "needed"]))?;
-    let behind = need + 1..tokens.end.min(need + WITHIN_TOKENS);
-    let from =
-        behind.clone().find(|at| text.word(*at) == "from" || text.is_any(*at, &["to", "and", ",", "."]))?;
+    let parts = |at: &usize| text.is_any(*at, &["from", "to", "and", ",", "."]);
+    let from = (need + 1..tokens.end.min(need + WITHIN_TOKENS)).find(parts)?;
     let giver = parsed.person(from + 1).filter(|_| text.word(from) == "from" && from + 1 < tokens.end)?;
     (from > need + 1).then_some(giver.entity)
 }
