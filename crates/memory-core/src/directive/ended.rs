@@ -2,7 +2,7 @@
 
 use memory_language::lexicon::is_function_word;
 
-use super::clauses::{Tokens, start_of};
+use super::clauses::{Tokens, may_instruct, start_of};
 use super::sentence::Sentence;
 use super::words::list;
 
@@ -121,6 +121,20 @@ fn said_earlier(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
             && matches!(sentence.word(at + 3), Some("said" | "told" | "wrote" | "asked" | "wanted"));
     let about = (at + 4..at + 7).find(|at| matches!(sentence.word(*at), Some("about" | "regarding")))?;
     takes_back.then_some(about + 1)
+}
+
+/// "Forget what I said about mornings", "the tie: not needed any more": whether a statement only ends something. "Use pnpm, yarn is no
+/// longer needed" does not.
+pub(super) fn only_ends(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
+    let ends = |at: &usize| sentence.mark(*at) == Some(",");
+    let is_over = |at: usize| {
+        let words = [at, at + 1, at + 2].map(|at| sentence.word(at).unwrap_or_default());
+        matches!(words, ["not", "needed", "any" | "anymore"] | ["no", "longer", "needed"])
+    };
+    let mut first = start..(start..end).find(ends).unwrap_or(end);
+    said_earlier(sentence, start).is_some()
+        || is_over(start)
+        || (!may_instruct(sentence, start) && first.any(is_over))
 }
 
 /// What a rule is about goes on to the next mark.

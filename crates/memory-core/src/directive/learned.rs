@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use super::clauses::Statement;
 use super::conditions;
+use super::ended;
 use super::pieces::{Clause, clauses_of};
 use super::sentence::Sentence;
 use super::speakers::Voice;
@@ -150,7 +151,7 @@ fn stated(sentence: &Sentence<'_>, Range { start, end }: Range<usize>) -> Statem
         .filter(|(_, comma)| comma + 1 < end)
         .or_else(|| without_comma::condition(sentence, start).filter(|(_, verb)| verb + 1 < end))
         .or_else(|| conditions::trailing_condition(sentence, start, end));
-    let is_permission = vetoes::takes_back(sentence, &(start..end));
+    let is_permission = ended::only_ends(sentence, (start, end));
     Statement { is_permission, ..Statement::new((start, end), condition) }
 }
 

@@ -39,20 +39,6 @@ pub(super) fn is_of_another(sentence: &Sentence<'_>, clause: &Clause) -> bool {
         || is_reported(sentence, start)
 }
 
-/// "Forget what I said about mornings", "the tie: not needed any more": it only ends something.
-pub(super) fn takes_back(sentence: &Sentence<'_>, tokens: &Range<usize>) -> bool {
-    let forgets = sentence.word(tokens.start) == Some("forget")
-        && matches!(sentence.word(tokens.start + 1), Some("what" | "that" | "about" | "the" | "my"));
-    let is_over = |at: usize| {
-        let words = (at..at + 3).map(|at| sentence.word(at).unwrap_or_default());
-        matches!(
-            words.collect::<Vec<_>>()[..],
-            ["not", "needed", "any" | "anymore"] | ["no", "longer", "needed"]
-        )
-    };
-    forgets || tokens.clone().any(is_over)
-}
-
 /// ", not on Linux": what is set against something says nothing without it.
 fn is_contrast(sentence: &Sentence<'_>, start: usize) -> bool {
     start > 0 && sentence.mark(start - 1) == Some(",") && sentence.word(start) == Some("not")

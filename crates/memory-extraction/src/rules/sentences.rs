@@ -24,10 +24,6 @@ const WRAP_MIN_BYTES: usize = 58;
 const DOTS_MAX: usize = 8;
 /// "Dear Mr and Mrs Hartley" has no more tokens.
 const SALUTATION_TOKENS_MAX: usize = 8;
-/// Brackets that hold no sentence have no more tokens before a stop, nor behind it.
-const BRACKET_TOKENS_MAX: usize = 6;
-/// A longer word is not shortened.
-const SHORT_CHARS_MAX: usize = 4;
 /// Between a value and an arrow stand at most so many signs: "€", a backtick.
 const VALUE_SIGNS_MAX: usize = 2;
 
@@ -131,21 +127,7 @@ fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {
     }
     (SHORT.contains(&word) && word != "etc" && word != "inc" && word != "ltd")
         || initial
-        || is_short_in_brackets(text, before)
         || (text.is_word(before) && leads_to_next(text.raw_word(before), next))
-}
-
-/// "(Reg. No. 3117015)": a short word in brackets that hold no sentence.
-fn is_short_in_brackets(text: &Text<'_>, at: usize) -> bool {
-    let opens = (at.saturating_sub(BRACKET_TOKENS_MAX)..at).rev().find(|at| text.is_any(*at, &["(", ")"]));
-    let closes =
-        (at + 1..text.tokens.len().min(at + BRACKET_TOKENS_MAX)).find(|at| text.is_any(*at, &["(", ")"]));
-    let is_within =
-        opens.is_some_and(|at| text.word(at) == "(") && closes.is_some_and(|at| text.word(at) == ")");
-    is_within
-        && text.word(at).len() <= SHORT_CHARS_MAX
-        && text.is_capitalised(at)
-        && text.is_capitalised(at + 2)
 }
 
 /// "raised 120 → 300/min", "`v1` → `v2`", "€3 → €5": an arrow from one value to another stands within what is told.

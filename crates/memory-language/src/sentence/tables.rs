@@ -104,7 +104,7 @@ pub(super) const ABBREVIATIONS: [(Abbreviation, &[&str]); 4] = [
             "mevr", "e.g", "i.e", "eg", "ie", "cf", "vs", "viz", "approx", "incl", "excl", "resp", "esp",
             "ca", "vgl", "bzw", "z.B", "d.h", "u.a", "bzgl", "ggf", "evtl", "inkl", "exkl", "zzgl", "sog",
             "ehem", "insb", "einschl", "entspr", "bspw", "vorauss", "p.ex", "c.-à-d", "bijv", "d.w.z",
-            "aprox", "p.ej",
+            "aprox", "p.ej", "reg",
         ],
     ),
     (

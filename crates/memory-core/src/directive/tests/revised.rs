@@ -61,6 +61,7 @@ fn a_bound_on_length_ends_where_there_is_none_any_more() {
 fn what_is_given_up_for_another_ends() {
     for (earlier, later) in [
         ("Always cite in APA style.", "forget APA, we're using Chicago now"),
+        ("Always cite in APA style.", "scrap APA, we're using Chicago now"),
         ("Always use IEEE citations.", "Scratch IEEE, it's Nature style now."),
         ("Always format the code with black.", "we've moved from black to ruff"),
         ("Always use yarn for installs.", "We switched from yarn to pnpm last week."),

@@ -53,6 +53,8 @@ fn what_is_taken_back_is_no_wish_of_its_own() {
     {
         assert!(found(said("user", text)).iter().all(|it| it.is_permission), "{text}");
     }
+    let kept = found(said("user", "Always use pnpm in every repo, yarn is no longer needed."));
+    assert!(kept.len() == 1 && !kept[0].is_permission, "{kept:?}");
 }
 
 #[test]
