@@ -30,12 +30,16 @@ pub(super) fn given_up(sentence: &Sentence<'_>) -> Option<Tokens> {
             && (*from..*to).all(|at| sentence.word(at).is_some())
             && sentence.word(*from).is_some_and(|word| !is_function_word(word) && !is_particle(word))
     };
-    let (at, (_, to)) = (0..end).find_map(|at| Some((at, ended_at(sentence, at, end).filter(is_name)?)))?;
+    let is_meant = |tokens: &Tokens| is_name(tokens) || is_described(sentence, *tokens);
+    let (at, (from, to)) =
+        (0..end).find_map(|at| Some((at, ended_at(sentence, at, end).filter(is_meant)?)))?;
     let start = start_of(sentence, at);
     let is_given_up = match sentence.word(at)? {
         "forget" | "scratch" | "scrap" | "ditch" => {
-            starts_clause(sentence, start, at) && names_instead(sentence, to)
+            let is_clear = is_described(sentence, (from, to)) || names_instead(sentence, to);
+            starts_clause(sentence, start, at) && is_clear
         }
+        _ if !is_name(&(from, to)) => false,
         "is" | "are" => {
             let is_over = matches!(
                 sentence.word(at + 1),
@@ -49,6 +53,13 @@ pub(super) fn given_up(sentence: &Sentence<'_>) -> Option<Tokens> {
     let stops = |at: &usize| matches!(sentence.mark(*at), Some("." | "!" | "?" | "…"));
     let last = (to..end).find(stops).unwrap_or(end);
     (is_given_up && !sentence.is_question() && !sentence.is_quoted(at)).then_some((start, last))
+}
+
+/// "The Dutch commit messages": several words say what it is.
+fn is_described(sentence: &Sentence<'_>, (from, to): Tokens) -> bool {
+    let is_own = matches!(sentence.word(from), Some("the" | "my" | "our" | "those" | "these" | "all"));
+    let says = |at: &usize| sentence.word(*at).is_some_and(|word| !is_function_word(word));
+    is_own && (from + 1..to).filter(says).count() > 1
 }
 
 fn is_particle(word: &str) -> bool {

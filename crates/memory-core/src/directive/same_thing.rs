@@ -136,12 +136,15 @@ impl Gist {
         if self.is_on_other_condition(earlier) {
             return false;
         }
-        if self.drops {
-            let is_wanted = !earlier.is_negative && !earlier.is_permission;
-            return is_wanted && self.ended.iter().any(|ended| is_mostly_in(ended, &earlier.about));
-        }
         // The condition of the earlier one says of what it is, too.
         let about_earlier: BTreeSet<String> = earlier.about.union(&earlier.condition).cloned().collect();
+        if self.drops {
+            let is_wanted = !earlier.is_negative && !earlier.is_permission;
+            let is_over = |ended: &BTreeSet<String>| {
+                is_mostly_in(ended, &about_earlier) && meets(ended, &earlier.about)
+            };
+            return is_wanted && self.ended.iter().any(is_over);
+        }
         let is_other_code =
             !self.code.is_empty() && !earlier.code.is_empty() && self.code.is_disjoint(&earlier.code);
         let is_same_thing = is_mostly(&self.about, &about_earlier)

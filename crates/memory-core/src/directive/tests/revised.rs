@@ -32,6 +32,25 @@ fn why_something_is_unwanted_keeps_nothing_standing() {
 }
 
 #[test]
+fn what_is_scrapped_is_described_by_what_it_was() {
+    let dutch = "commit messages for brackwater: please write them in Dutch from now on, Daan asked for it";
+    for (earlier, later) in [
+        (dutch, "Scrap the Dutch commit messages for Brackwater, the Polish team complained."),
+        ("Send me a weekly spending report on Sundays.", "forget the weekly spending report, please"),
+    ] {
+        assert!(takes_the_place(earlier, later), "{earlier} | {later}");
+    }
+    for (earlier, later) in [
+        (dutch, "Scrap the Dutch cheese order, nobody eats it."),
+        (dutch, "I had to scrap the Dutch commit messages at my old job."),
+        ("Send me a weekly spending report on Sundays.", "Don't forget the weekly spending report."),
+        ("Send me a weekly spending report on Sundays.", "Did I forget the weekly spending report?"),
+    ] {
+        assert!(!takes_the_place(earlier, later), "{earlier} | {later}");
+    }
+}
+
+#[test]
 fn a_bound_on_length_ends_where_there_is_none_any_more() {
     for (earlier, later) in [
         ("keep your answers to three sentences", "go into as much detail as you want from now on"),

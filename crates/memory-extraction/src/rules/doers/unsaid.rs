@@ -195,8 +195,21 @@ impl Place<'_, '_> {
         let head = tokens.clone().take(3).find(|at| {
             !is_open(text.word(*at)) && !text.is_any(*at, &["then", "also", "will", "to", "and", ","])
         });
-        head.and_then(|at| verbs::of(text.word(at)))
+        head.filter(|at| !self.is_awaited(*at))
+            .and_then(|at| verbs::of(text.word(at)))
             .is_some_and(|verb| verb.class == Class::Deed && (verb.base || verb.ing))
+    }
+
+    /// "Answer expected by 22 December", "Report due on Friday": what another brings.
+    fn is_awaited(&self, at: usize) -> bool {
+        const AWAITED: [&str; 7] =
+            ["expected", "due", "awaited", "promised", "outstanding", "required", "scheduled"];
+        let text = &self.parsed.text;
+        let behind = at + 2;
+        let is_when = text.is_any(behind, &["by", "on", "in", "for", "from", "at", "before", "next", "this"])
+            || text.kind(behind) == Some(Kind::Number)
+            || calendar_word(text.word(behind)).is_some();
+        text.is_any(at + 1, &AWAITED) && is_when
     }
 
     /// A token is not the verb of a subject: "will" behind a full stop has none.

@@ -58,6 +58,15 @@ fn several_do_it_together() {
 }
 
 #[test]
+fn what_is_awaited_is_not_the_writers() {
+    for text in ["Answer expected by 22 December.", "Report due on Friday."] {
+        is_nobodys(Some("Kim Larsen"), text);
+    }
+    let found = shown(&read_as(Some("Kim Larsen"), &[], "Order the printed menus by Friday."));
+    assert!(found.iter().any(|line| line.contains("Kim Larsen owner")), "{found:?}");
+}
+
+#[test]
 fn who_tells_of_another_does_not_own_it() {
     for said in [
         "The contractor will send me the quote by Friday.",
