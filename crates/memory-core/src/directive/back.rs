@@ -173,6 +173,8 @@ fn says_of_nothing(sentence: &Sentence<'_>, at: usize) -> bool {
                         | "gets"
                         | "get"
                         | "booked"
+                        | "planned"
+                        | "scheduled"
                         | "over"
                         | "into"
                         | "from"
@@ -222,7 +224,7 @@ fn is_pointer(sentence: &Sentence<'_>, at: usize, end: usize) -> bool {
     });
     match sentence.word(at) {
         Some("it") => is_ended && !matches!(before, "keep" | "make" | "do"),
-        Some("that" | "those" | "them" | "him" | "her") => {
+        Some("that" | "those" | "them" | "him" | "her" | "there" | "then") => {
             is_ended && !matches!(before, "like" | "than" | "and")
         }
         Some("higher" | "lower" | "further" | "longer" | "earlier" | "later" | "warmer" | "colder") => {

@@ -133,9 +133,12 @@ impl<'a> Asked<'a> {
         let asks = |at: usize| {
             matches!(sentence.word(at), Some("should" | "please" | "need" | "best" | "recommend" | "suggest"))
         };
-        let is_request = (0..end).any(asks)
+        // "Where do we send it?" asks for nothing to be done.
+        let requests = |at: usize| {
+            list("request").at(&sentence, at, end) > 0 && (at == 0 || sentence.word(at) != Some("do"))
+        };
+        let is_request = (0..end).any(|at| asks(at) || requests(at))
             || list("asked for help").within(&sentence, 0, end)
-            || list("request").within(&sentence, 0, end)
             || sentence.word(0).is_some_and(|word| list("verbs").has(word));
         let is_plain = is_of_facts || (!is_request && asks_for_fact(&sentence));
         let asks_by_telling = end > KEYWORDS_MAX && !names_code(question);

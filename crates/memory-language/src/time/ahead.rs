@@ -43,8 +43,25 @@ pub(super) fn looks_ahead(question: &str) -> bool {
     let is_name = |n: usize, word: &str| n > 0 && word == "Will";
     let is_of_a_calendar = has_any(question, &OF_A_CALENDAR) || has_any(question, &MAY_I) && !has(&LOOK_UP);
     words(question).enumerate().any(|(n, word)| is_any(word, &AHEAD) && !is_name(n, word))
+        || is_to_be_arranged(question)
         || !is_of_the_past(question)
             && (has(&AHEAD_IN_PRESENT) || is_of_a_calendar && !has(&OF_TEXTS) && !has(&TOLD))
+}
+
+/// "Plan dinner for Friday", "find me a slot between the 7th and the 11th": of days to come, unless it tells of what was.
+fn is_to_be_arranged(question: &str) -> bool {
+    const ARRANGED: [&str; 11] = [
+        "plan", "book", "schedule", "arrange", "organise", "organize", "reserve", "suggest", "order", "find",
+        "get",
+    ];
+    let mut said = words(question).skip_while(|word| is_any(word, &["please", "can", "could", "you"]));
+    let Some(verb) = said.next().filter(|word| is_any(word, &ARRANGED)) else { return false };
+    // "Find what Ann wrote on Friday" looks something up.
+    let is_found = !is_any(verb, &["find", "suggest", "order", "get"])
+        || said.next().is_some_and(|word| is_any(word, &["me", "us", "a", "an", "some"]));
+    is_found
+        && !is_of_the_past(question)
+        && !words(question).any(|word| is_any(word, &OF_TEXTS) || is_any(word, &TOLD))
 }
 
 /// It is of what is to come, or of what has to be done.

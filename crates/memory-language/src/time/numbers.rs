@@ -224,14 +224,16 @@ impl Parser {
         let mut th = to > at + 1;
         let mut last = first;
         let joint = tokens.is_mark(to, "-–—") || tokens.is(to, &["to", "until", "till", "through", "and"]);
-        let between = !tokens.is(to, &["and"]) || tokens.is(at.wrapping_sub(1), &["between"]);
-        if let Some((second, 1..=2)) = tokens.number(to + 1)
+        let before = if tokens.before(at, 1) == "the" { 2 } else { 1 };
+        let between = !tokens.is(to, &["and"]) || tokens.before(at, before) == "between";
+        let next = tokens.skip(to + 1, &["the"]);
+        if let Some((second, 1..=2)) = tokens.number(next)
             && joint
             && (between || second == first + 1)
         {
             last = second;
-            th |= after(to + 2) > to + 2;
-            to = after(to + 2);
+            th |= after(next + 1) > next + 1;
+            to = after(next + 1);
         }
         let of = tokens.skip(to, &["of"]);
         let dashed = tokens.is_mark(to, "-") && tokens.glued(to) && last == first;

@@ -206,3 +206,9 @@ fn a_sentence_that_goes_on_with_and_has_the_condition_of_the_one_before() {
         "Always put the date on top when you draft an agenda. And never write to the members without asking.";
     assert_eq!(conditions(agenda)[1], None);
 }
+
+#[test]
+fn what_a_statement_points_back_to_in_its_sentence_is_kept_with_it() {
+    let sundays = "Also Sunday afternoons from 2 are family time, nothing gets planned there, and I'd like you to stick to it too";
+    assert_eq!(noted(sundays), [sundays]);
+}
