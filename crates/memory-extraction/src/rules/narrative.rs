@@ -6,6 +6,7 @@ use std::ops::Range;
 use memory_language::text::cut;
 
 use super::lists;
+use super::names;
 use super::parsed_segment::ParsedSegment;
 use super::people::Known;
 use super::verbs;
@@ -50,8 +51,12 @@ pub(super) fn told(
         {
             let known = &people[mention.entity].name;
             let bytes = text.bytes(&mention.tokens);
-            let repeat = named.contains(&mention.entity) || text.kind(at) == Some(Kind::Email);
-            out.push_str(if repeat { &text.raw[bytes.clone()] } else { known });
+            // "Mr and Mrs Aziz".
+            let is_of_two = at > tokens.start + 1
+                && text.is_any(at - 1, &["and", "&"])
+                && [at, at - 2].into_iter().all(|at| names::is_title(text.word(at)));
+            let as_said = is_of_two || named.contains(&mention.entity) || text.kind(at) == Some(Kind::Email);
+            out.push_str(if as_said { &text.raw[bytes.clone()] } else { known });
             named.push(mention.entity);
             is_named |= pronouns.speaker == Some(known);
             end_of_last = bytes.end;

@@ -36,6 +36,9 @@ pub(super) fn meant(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, at: usi
         return talk.meant(parsed, at, gender, &others);
     }
     let mut said = sentence.start.max(at.saturating_sub(SENTENCE_TOKENS))..at;
+    if let Some(asked) = asked(parsed, &said, gender) {
+        return (!others.contains(&asked)).then_some(asked);
+    }
     let floor = sentence.start.saturating_sub(REACH_TOKENS);
     for _ in 0..SENTENCES_MAX {
         let fitting = fitting(parsed, &said, gender, &others);
@@ -46,6 +49,17 @@ pub(super) fn meant(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, at: usi
         said = before;
     }
     titled(parsed, gender, &others, at)
+}
+
+/// "Piotr asks Lowell when | he's finished": of whom something is asked.
+fn asked(parsed: &ParsedSegment<'_>, said: &Range<usize>, gender: Gender) -> Option<usize> {
+    let text = &parsed.text;
+    said.end.checked_sub(1).filter(|at| {
+        said.contains(at) && text.is_any(*at, &["when", "if", "whether", "what", "where", "how", "why"])
+    })?;
+    let verb = said.clone().rev().find(|at| text.is_any(*at, &["asks", "asked", "ask"]))?;
+    let one = parsed.person(verb + 1).filter(|mention| said.contains(&mention.tokens.start))?;
+    one.gender.is_none_or(|known| known == gender).then_some(one.entity)
 }
 
 /// What is read for a pronoun in a turn of a conversation: that turn and the one before it.
@@ -268,6 +282,7 @@ mod tests {
             // Who was given something does what is to be done with it.
             ("Zorvan handed Quessa the list. She will check it.", Some("Quessa")),
             ("Zorvan and Quessa were there. She will check it.", None),
+            ("Zorvan asks Quessa when she's finished.", Some("Quessa")),
             // Who is named beside the pronoun is another.
             ("Zorvan met Quessa. He will help Quessa.", Some("Zorvan")),
             ("The leak was told of by Zorvan to Mrs Farrow. She will write.", Some("Farrow")),
