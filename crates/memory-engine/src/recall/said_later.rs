@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use futures::{StreamExt, TryStreamExt, stream};
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use memory_core::artifact::Role;
 use memory_core::commitment::{CommitmentState, says_the_same};
 use memory_core::event::{Category, EndedBy};
@@ -76,6 +76,8 @@ const TELLS_MIN: f32 = -0.5;
 const BEHIND_LIKELIEST: f32 = 1.5;
 /// From these on the commitment has likely ended.
 const ENDED_MIN: f32 = 0.5;
+/// What has been due for so long, and was spoken of since it was told, has ended for nine in ten, whatever the text says.
+const DUE_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Shorter words are not counted, and of longer ones so many characters are compared: "deliver" and "delivery" are one.
 const WORD_CHARS_MIN: usize = 3;
 const WORD_CHARS_COMPARED: usize = 5;
@@ -98,7 +100,7 @@ pub struct SaidLater {
     pub artifact_id: ArtifactId,
     pub date: Timestamp,
     pub snippet: String,
-    /// The commitment is likely done, or dropped, by what it says.
+    /// The commitment is likely done or dropped: by what it says, or because it has been due for more than a week.
     pub is_likely_end: bool,
 }
 
@@ -146,8 +148,9 @@ impl Memory {
             .zip(signs)
             .filter(|(_, signs)| signs.log_odds(&TELLS) >= least)
             .max_by_key(|(it, _)| it.hit.date);
+        let is_long_due = told.due.is_some_and(|due| Timestamp::now().duration_since(due) > DUE_FOR);
         Ok(last.map(|(it, signs)| SaidLater {
-            is_likely_end: signs.log_odds(&ENDED) >= ENDED_MIN,
+            is_likely_end: is_long_due || signs.log_odds(&ENDED) >= ENDED_MIN,
             artifact_id: it.hit.artifact_id,
             date: it.hit.date,
             snippet: it.snippet,

@@ -117,7 +117,7 @@ pub(super) struct SaidLaterOut {
     pub(super) id: String,
     pub(super) date: String,
     pub(super) snippet: String,
-    /// By what it says the commitment is likely done or dropped
+    /// The commitment is likely done or dropped, by what it says or as it is long due
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_likely_end: bool,
 }
