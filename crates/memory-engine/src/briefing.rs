@@ -50,7 +50,7 @@ pub struct Briefing {
     /// Of the project and of none: what was due in the last 30 days, the latest first, and what is still open, by its due time.
     pub overdue: Vec<BriefEvent>,
     pub open: Vec<BriefEvent>,
-    /// Those of both that are likely done or dropped by what was said later.
+    /// Those of both that are likely done or dropped.
     pub likely_ended: Vec<BriefEvent>,
     /// How many are overdue and open in all, likely ended or not.
     pub overdue_total: i64,

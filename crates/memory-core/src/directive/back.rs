@@ -224,7 +224,7 @@ fn is_pointer(sentence: &Sentence<'_>, at: usize, end: usize) -> bool {
     });
     match sentence.word(at) {
         Some("it") => is_ended && !matches!(before, "keep" | "make" | "do"),
-        Some("that" | "those" | "them" | "him" | "her" | "there" | "then") => {
+        Some("that" | "those" | "them" | "him" | "her" | "there") => {
             is_ended && !matches!(before, "like" | "than" | "and")
         }
         Some("higher" | "lower" | "further" | "longer" | "earlier" | "later" | "warmer" | "colder") => {

@@ -50,18 +50,18 @@ pub(super) fn looks_ahead(question: &str) -> bool {
 
 /// "Plan dinner for Friday", "find me a slot between the 7th and the 11th": of days to come, unless it tells of what was.
 fn is_to_be_arranged(question: &str) -> bool {
-    const ARRANGED: [&str; 11] = [
-        "plan", "book", "schedule", "arrange", "organise", "organize", "reserve", "suggest", "order", "find",
-        "get",
-    ];
+    const PLANNED: [&str; 7] = ["plan", "book", "schedule", "arrange", "organise", "organize", "reserve"];
+    const FETCHED: [&str; 4] = ["find", "get", "order", "suggest"];
     let mut said = words(question).skip_while(|word| is_any(word, &["please", "can", "could", "you"]));
-    let Some(verb) = said.next().filter(|word| is_any(word, &ARRANGED)) else { return false };
-    // "Find what Ann wrote on Friday" looks something up.
-    let is_found = !is_any(verb, &["find", "suggest", "order", "get"])
-        || said.next().is_some_and(|word| is_any(word, &["me", "us", "a", "an", "some"]));
-    is_found
+    let (verb, next) = (said.next().unwrap_or(""), said.next().unwrap_or(""));
+    // "Plan of Friday" is a thing, and "find what Ann wrote on Friday", "get me the notes from Friday" look something up.
+    let is_planned = is_any(verb, &PLANNED) && !is_any(next, &["of", "from"]);
+    let is_fetched = is_any(verb, &FETCHED)
+        && is_any(next, &["me", "us", "a", "an", "some"])
+        && !words(question).any(|word| is_any(word, &OF_TEXTS));
+    (is_planned || is_fetched)
         && !is_of_the_past(question)
-        && !words(question).any(|word| is_any(word, &OF_TEXTS) || is_any(word, &TOLD))
+        && !words(question).any(|word| is_any(word, &TOLD))
 }
 
 /// It is of what is to come, or of what has to be done.
@@ -72,7 +72,7 @@ pub(super) fn asks_what_comes(question: &str) -> bool {
 /// "What must be done by 30 November?", "draft the agenda for the meeting of 3 December".
 pub(super) fn is_to_be_done(question: &str) -> bool {
     const WAS: [&str; 7] = ["did", "had", "was", "were", "been", "minutes", "notes"];
-    const TO_MAKE: [&str; 8] = ["draft", "write", "prepare", "plan", "book", "schedule", "make", "arrange"];
+    const TO_MAKE: [&str; 4] = ["draft", "write", "prepare", "make"];
     let is_made = words(question).next().is_some_and(|word| is_any(word, &TO_MAKE));
     (is_made || has_any(question, &OBLIGED))
         && !words(question).any(|word| is_any(word, &WAS) || is_past_of_regular(word))

@@ -4,6 +4,7 @@
 mod any_text;
 mod forms;
 mod questions;
+mod to_come;
 
 use jiff::Timestamp;
 

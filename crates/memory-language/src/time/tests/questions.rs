@@ -12,7 +12,7 @@ fn asked(question: &str) -> Option<QuestionTime> {
     question_window(question, at("2026-11-22"))
 }
 
-fn shown(question: &str) -> String {
+pub(super) fn shown(question: &str) -> String {
     let day = |time: Option<Timestamp>| time.map_or(String::new(), |time| time.to_string()[..10].to_owned());
     let windows = asked(question).map(|time| time.windows).unwrap_or_default();
     windows.iter().map(|w| format!("{}..{}", day(w.start), day(w.end))).collect::<Vec<_>>().join(" ")
@@ -77,32 +77,6 @@ fn a_question_names_its_time() {
         ("What happened in May or June 2023?", "2026-05-01..2026-06-01 2023-06-01..2023-07-01"),
     ];
     for (question, expected) in cases {
-        assert_eq!(shown(question), expected, "{question}");
-    }
-}
-
-#[test]
-fn what_is_to_be_done_is_of_the_coming_day_and_habits_and_spans_are_no_times() {
-    for (question, expected) in [
-        ("What must be done by December 1?", "..2026-12-02"),
-        ("What should have been done by December 1?", "..2025-12-02"),
-        ("Plan dinner for Friday for the four of us", "2026-11-27..2026-11-28"),
-        ("Find me a dentist slot between the 7th and 11th of December", "2026-12-07..2026-12-12"),
-        ("What happened between the 7th and the 11th of December?", "2025-12-07..2025-12-12"),
-        ("Get us something to eat for Thursday's lunch meeting", "2026-11-26..2026-11-27"),
-        ("Find what Ann wrote on Friday", "2026-11-20..2026-11-21"),
-        ("Book the room that we had on Friday", "2026-11-20..2026-11-21"),
-        ("Draft the agenda for the meeting of December 1", "2026-12-01..2026-12-02"),
-        ("What is left before the December freeze?", "2026-11-22..2027-01-01"),
-        ("May I release on a Friday afternoon?", ""),
-        ("Did we release on Friday?", "2026-11-20..2026-11-21"),
-        ("Does the guarantee on the floats last ten years?", ""),
-        ("Did Ann call last Friday night?", "2026-11-20..2026-11-21"),
-        ("Write a summary of what we decided in January", "2026-01-01..2026-02-01"),
-        ("What should we do about the leak Ann reported in January?", "2026-01-01..2026-02-01"),
-        ("What broke in the last ten years?", "2016-11-22..2026-11-23"),
-        ("What has to be done in the last week before the van comes?", ""),
-    ] {
         assert_eq!(shown(question), expected, "{question}");
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Output {
     overdue: Vec<Event>,
     /// Commitments that are open
     open: Vec<Event>,
-    /// Those of both that are likely done or dropped by what was said later: three of four are
+    /// Those of both that are likely done or dropped: nine of ten are
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     likely_ended: Vec<Event>,
     /// How many the user wants in all, where that is more: recall answers those that bear on its question
