@@ -292,6 +292,8 @@ async fn a_question_that_nothing_answers_is_told_so_and_scores_low() {
         assert!(is_told(&answer), "{question}: {:?}", answer.warnings);
         assert!(answer.results.iter().all(|result| result.score < UNLIKELY_BELOW), "{question}");
     }
+    let request = f.recall("Draft a poem about the Eiffel tower").await;
+    assert!(!is_told(&request), "nothing is asked for that could be there: {:?}", request.warnings);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 """replacing.py DIRECTIVES.jsonl ADAPTER PAIRS.jsonl OUT.safetensors REVISING.safetensors [--aside PAIRS.jsonl]: an adapter that goes on from
 another and says whether an earlier directive no longer holds after a later sentence, and the other with one more head, on its states as
 they are: whether a sentence may end or change a directive at all."""
-import argparse, json, os, random, time
+import argparse, json, os, random, re, time
 import numpy as np, torch, torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from adapter import student_of, tensors_of
@@ -10,7 +10,7 @@ from encoder import loaded
 from pairs import Pair, of_files, pair_logits
 p = argparse.ArgumentParser()
 p.add_argument("directives"); p.add_argument("adapter"); p.add_argument("pairs"); p.add_argument("out"); p.add_argument("revising")
-p.add_argument("--aside"); p.add_argument("--epochs", type=int, default=6, help="0 makes REVISING alone"); p.add_argument("--lr", type=float, default=3e-4)
+p.add_argument("--turns", nargs="*", default=[], help="long turns with what ends a directive in them, for the head of the other"); p.add_argument("--aside"); p.add_argument("--epochs", type=int, default=6, help="0 makes REVISING alone"); p.add_argument("--lr", type=float, default=3e-4)
 p.add_argument("--headlr", type=float, default=2e-3); p.add_argument("--dropout", type=float, default=0.25)
 p.add_argument("--unlike", type=float, default=0.3, help="statements put together by chance, for each pair"); p.add_argument("--threads", type=int, default=2)
 a = p.parse_args()
@@ -42,6 +42,17 @@ def judge():
     return curve(said) + f"  by chance above 0.5, 1, 1.5, 2: {[round(float(np.mean(np.array(logits) > least)), 4) for least in (0.5, 1, 1.5, 2)]}"
 
 
+def turns(files, are_ends):
+    """Sentences of long turns, read among the others, that end a directive or do not."""
+    found = []
+    for case in (json.loads(line) for file in files for line in open(file)):
+        ends = [(case["turn"].index(end["words"]), end["words"]) for end in case["ends"]]
+        ends = [(start, start + len(words)) for start, words in ends]
+        spans = sorted(set(ends)) if are_ends else [m.span() for m in re.finditer(r"[^.!?\n]{8,}[.!?]*", case["turn"]) if all(m.end() <= start or m.start() >= end for start, end in ends)]
+        if spans: found.append(Sentences(dict(name="", fold=0, folder="training", text=case["turn"], clauses=[dict(span=span, targets=are_ends) for span in spans])))
+    return found
+
+
 def revising():
     """A logistic regression on the states of sentences: those that end a directive, and all of texts that state none."""
     model = loaded(a.adapter); model.eval()
@@ -54,7 +65,7 @@ def revising():
             with torch.no_grad():
                 states, begins = model.states(b); rows.append(model.pooled(states, begins, b, [range(len(d.clauses)) for d in b]).float())
         return torch.cat(rows)
-    own, others = states_of(ends(train)), states_of([d for d in plain if d.folder == "training"])
+    own, others = states_of(ends(train) + turns(a.turns, True)), states_of([d for d in plain if d.folder == "training"] + turns(a.turns, False))
     x, y = torch.cat([own, others]), torch.cat([torch.ones(len(own)), torch.zeros(len(others))])
     mean, scale = x.mean(0), x.std(0) + 1e-3
     weight, bias = torch.zeros(x.shape[1], requires_grad=True), torch.zeros(1, requires_grad=True)

@@ -200,6 +200,26 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// "Draft an offer to Mrs Wainwright", "find me a slot for a new client": whether something is to be made, which the memory helps with and
+/// does not answer. "Find Jonas's number" and "tell me who came" look something up.
+pub fn asks_for_work(question: &str) -> bool {
+    let sentence = Sentence::new(question, 0..question.len());
+    let end = sentence.len();
+    let mut at = 0;
+    loop {
+        match list("lead-in").at(&sentence, at, end).max(list("request").at(&sentence, at, end)) {
+            0 => break,
+            words => at += words,
+        }
+    }
+    let is_looked_up = match sentence.word(at) {
+        Some("find" | "get") => !matches!(sentence.word(at + 1), Some("me" | "us" | "a" | "an")),
+        Some("tell" | "show" | "list" | "search" | "look" | "give" | "remind" | "explain" | "check") => true,
+        _ => false,
+    };
+    !is_looked_up && end - at > 1 && sentence.word(at).is_some_and(|word| list("verbs").has(word))
+}
+
 /// "When is …", "how many …", "what grade was …": it asks for a fact, and for nothing to be made, advised or done.
 fn asks_for_fact(sentence: &Sentence<'_>) -> bool {
     let end = sentence.len();

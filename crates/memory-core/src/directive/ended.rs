@@ -99,6 +99,35 @@ fn names_instead(sentence: &Sentence<'_>, from: usize) -> bool {
     (from..end).any(|at| names(at) && is_now(at))
 }
 
+/// "You needn't poke me on Fridays any more", "scrap that thing about Sundays": it takes something back and says nothing that holds
+/// instead. Where it is known to be no permission it must say that something is over: "no need for greetings" is a wish.
+pub fn only_takes_back(quote: &str, is_permission: bool) -> bool {
+    let sentence = Sentence::new(quote, 0..quote.len());
+    let end = sentence.len();
+    let pair = |at: usize| (sentence.word(at).unwrap_or_default(), sentence.word(at + 1).unwrap_or_default());
+    let takes_back = |at: usize| {
+        matches!(
+            pair(at),
+            ("needn't" | "neednt", _)
+                | ("no", "need")
+                | ("don't" | "dont" | "not", "have" | "need")
+                | ("doesn't" | "don't" | "not", "hold" | "apply" | "count")
+                | (
+                    "forget" | "scrap" | "scratch" | "drop" | "ignore",
+                    "the" | "that" | "my" | "what" | "all"
+                )
+        )
+    };
+    let says_more = |at: usize| {
+        matches!(
+            sentence.word(at),
+            Some("but" | "please" | "instead" | "only" | "except" | "unless" | "just")
+        ) || list("standing").at(&sentence, at, end) > 0
+    };
+    let is_over = is_permission || list("over").within(&sentence, 0, end);
+    is_over && (0..end).any(takes_back) && !(0..end).any(says_more) && !names_instead(&sentence, 0)
+}
+
 /// Whether what is over is called a rule: "forget the rule about squashing".
 pub(super) fn names_rule(sentence: &Sentence<'_>) -> bool {
     rule_is_gone(sentence).is_some()

@@ -1,5 +1,7 @@
 //! Sentences of which the text encoder says how likely they state a directive: it decides whether, rules and words say which clause.
 
+use memory_language::sentence::sentences;
+
 use super::clauses::Statement;
 use super::heads;
 use super::learned::{self, Place};
@@ -15,9 +17,12 @@ const OF_ENCODER: f32 = 0.57;
 const OF_WORDS: f32 = 0.32;
 const OF_RULES: f32 = 0.75;
 /// From this sum on a sentence states one.
-const MIN: f32 = -0.3;
+const MIN: f32 = -0.5;
 /// Words are never surer than this, in log-odds.
 const WORDS_MAX: f32 = 9.2;
+
+/// From these log-odds on the encoder is sure by itself. Most of what friends and colleagues say to one another is below them.
+pub(super) const CLEAR_MIN: f32 = 4.2;
 
 /// The statements of a sentence of which the encoder gives these log-odds. What rules and words find is taken where all together are
 /// sure enough; where they find nothing, the likeliest clause.
@@ -47,7 +52,7 @@ pub(super) fn statements(
 }
 
 /// From these log-odds on a sentence is held against the directives before it.
-const REVISES_MIN: f32 = -2.5;
+const REVISES_MIN: f32 = -3.0;
 
 /// Whether a sentence of which the encoder gives these log-odds may end or change what was stated before.
 pub(super) fn may_revise(sentence: &Sentence<'_>, place: Place, log_odds: f32) -> bool {
@@ -55,8 +60,8 @@ pub(super) fn may_revise(sentence: &Sentence<'_>, place: Place, log_odds: f32) -
     log_odds >= REVISES_MIN && !is_anothers && !sentence.is_question()
 }
 
-/// A content up to so many characters is held against earlier directives as a whole, and such a line of a longer one: what ends a
-/// directive is often told in one sentence and why in the next. Of longer ones the encoder has learned nothing, and is mostly wrong.
+/// A content up to so many characters is held against earlier directives as a whole, and a sentence of a longer one that is not longer
+/// itself: in a short text what ends a directive is often told in one sentence and why in the next.
 const HELD_MAX_CHARS: usize = 200;
 
 /// A stretch of a content that is held against earlier directives.
@@ -70,6 +75,8 @@ pub struct ToHold {
     gists: Vec<Gist>,
     /// One of them allows something.
     is_permission: bool,
+    /// It is a sentence of a longer content, in which next to nothing ends a directive.
+    is_of_longer: bool,
 }
 
 impl ToHold {
@@ -86,7 +93,11 @@ impl ToHold {
     pub fn ends(&self, against: &[HeldAgainst]) -> Option<usize> {
         let sums = against.iter().map(|it| it.log_odds + OF_LIKENESS * it.similarity).enumerate();
         let likeliest = sums.max_by(|(_, a), (_, b)| a.total_cmp(b));
-        let min = if self.is_permission { REPLACED_MIN_BY_PERMISSION } else { REPLACED_MIN };
+        let min = match (self.is_permission, self.is_of_longer) {
+            (true, false) => REPLACED_MIN_BY_PERMISSION,
+            (false, false) => REPLACED_MIN,
+            (_, true) => REPLACED_MIN_IN_LONGER,
+        };
         likeliest.filter(|(_, sum)| *sum >= min).map(|(at, _)| at)
     }
 }
@@ -94,6 +105,7 @@ impl ToHold {
 /// What of a content is held against earlier directives.
 pub fn to_hold_against(content: &str, judged: &Judged) -> Vec<ToHold> {
     let mut all: Vec<ToHold> = Vec::new();
+    let is_of_longer = !is_short(content);
     for (statement, found) in judged.directives.iter().chain(&judged.revising).enumerate() {
         let Some(text) = around(content, found) else { continue };
         let gist = Gist::new(&found.quote, found.condition.as_deref(), found.is_permission);
@@ -105,35 +117,43 @@ pub fn to_hold_against(content: &str, judged: &Judged) -> Vec<ToHold> {
                 held.is_permission |= is_permission;
             }
             None => {
-                all.push(ToHold { text: text.to_owned(), statement, gists: vec![gist], is_permission });
+                let text = text.to_owned();
+                all.push(ToHold { text, statement, gists: vec![gist], is_permission, is_of_longer });
             }
         }
     }
     all
 }
 
-/// The content or the line of a statement, if it is short.
+/// The content of a statement if it is short, or its sentence.
 fn around<'a>(content: &'a str, found: &FoundDirective) -> Option<&'a str> {
-    let is_short = |text: &str| text.chars().nth(HELD_MAX_CHARS).is_none();
-    let line = |start: usize| {
-        let from = content[..start].rfind('\n').map_or(0, |at| at + 1);
-        let to = content[start..].find('\n').map_or(content.len(), |at| start + at);
-        content[from..to].trim()
-    };
     if is_short(content) {
         return Some(content.trim());
     }
-    let start = found.span.of(content).map(|quote| quote.as_ptr() as usize - content.as_ptr() as usize);
-    start.map(line).filter(|line| is_short(line))
+    let start = found.span.of(content).map(|quote| quote.as_ptr() as usize - content.as_ptr() as usize)?;
+    let end_of = |sentence: &str| sentence.as_ptr() as usize - content.as_ptr() as usize + sentence.len();
+    let sentence = sentences(content).find(|sentence| end_of(sentence) > start)?.trim();
+    if is_short(sentence) {
+        return Some(sentence);
+    }
+    // What a long sentence says first: "that thing about my mornings doesn't hold any longer, put things at …".
+    let (end, _) = sentence.char_indices().nth(HELD_MAX_CHARS)?;
+    sentence[..end].rfind([',', ';', ':', '–', '—']).map(|end| &sentence[..end])
+}
+
+fn is_short(text: &str) -> bool {
+    text.chars().nth(HELD_MAX_CHARS).is_none()
 }
 
 /// How much the likeness of an earlier directive and a later statement counts beside the log-odds that the earlier no longer holds: of
 /// unlike ones the encoder says little. From this sum on it no longer holds. Both were chosen on pairs that the encoder has not learned
 /// from, each among a dozen directives, and on five long chats, in which next to nothing ends.
-const OF_LIKENESS: f32 = 12.0;
-const REPLACED_MIN: f32 = 8.5;
+const OF_LIKENESS: f32 = 10.0;
+const REPLACED_MIN: f32 = 7.0;
 /// What says that something is fine again, or that you may do it, was said because of an earlier directive.
-const REPLACED_MIN_BY_PERMISSION: f32 = 5.5;
+const REPLACED_MIN_BY_PERMISSION: f32 = 5.0;
+/// Of a sentence of a longer content.
+const REPLACED_MIN_IN_LONGER: f32 = 4.5;
 
 /// An earlier directive that a later statement is held against.
 #[derive(Debug, Clone, Copy, PartialEq)]

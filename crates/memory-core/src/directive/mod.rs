@@ -62,7 +62,8 @@ use self::words::list;
 use crate::artifact::Metadata;
 use crate::ports::SentenceLogits;
 
-pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, choose};
+pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, asks_for_work, choose};
+pub use ended::only_takes_back;
 pub use judged::{HeldAgainst, ToHold, to_hold_against};
 pub use lasting::has_ended;
 pub use same_thing::Gist;
@@ -168,7 +169,9 @@ pub fn find_judged_directives(content: &str, meta: &Metadata, judged: &[Sentence
 
 fn found(content: &str, meta: &Metadata, judged: Option<&[SentenceLogits]>) -> Judged {
     let judged = judged.map(<[_]>::iter);
-    let mut found = Found { content, judged, index: None, directives: Vec::new(), revising: Vec::new() };
+    let must_be_clear = speakers::is_lone_turn(meta);
+    let mut found =
+        Found { content, judged, must_be_clear, index: None, directives: Vec::new(), revising: Vec::new() };
     for (bytes, voice) in speakers::parts(content, meta) {
         found.read(bytes, voice);
     }
@@ -181,6 +184,8 @@ struct Found<'a> {
     content: &'a str,
     /// What the text encoder says of the sentences that are still to be read.
     judged: Option<slice::Iter<'a, SentenceLogits>>,
+    /// It may not be the user who speaks: only what the encoder is sure of is one.
+    must_be_clear: bool,
     /// Made when the first is found: most texts have none.
     index: Option<CharIndex>,
     directives: Vec<FoundDirective>,
@@ -215,11 +220,11 @@ impl Found<'_> {
             follows_user =
                 heads::tells_of_user(sentence) || (follows_user && rules::goes_on_about_user(sentence));
             let stated = rules::statements(sentence, around, place);
-            let stated = match judged {
-                Some(logits) => {
-                    judged::statements(sentence, place, stated, logits.states[place.voice as usize])
-                }
+            let stated = match judged.map(|logits| logits.states[place.voice as usize]) {
+                None if self.must_be_clear => Vec::new(),
                 None => stated,
+                Some(log_odds) if self.must_be_clear && log_odds < judged::CLEAR_MIN => Vec::new(),
+                Some(log_odds) => judged::statements(sentence, place, stated, log_odds),
             };
             let revises = judged.map(|logits| logits.revises);
             if let Some(revises) = revises.filter(|it| judged::may_revise(sentence, place, *it))

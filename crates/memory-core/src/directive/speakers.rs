@@ -55,6 +55,7 @@ pub(super) fn parts(content: &str, meta: &Metadata) -> Vec<(Range<usize>, Voice)
         (None, _) if is_by("user") => Some(Voice::User),
         (None, Context::Preference) => Some(Voice::Preference),
         (None, Context::Note | Context::Fact | Context::Project) => Some(Voice::Note),
+        (None, Context::Chat | Context::Conversation) if is_lone_turn(meta) => Some(Voice::User),
         (None, Context::Chat | Context::Conversation) => author.is_none().then_some(Voice::Note),
         (None, Context::Transcript) => None,
         (None, Context::Meeting | Context::Email | Context::Document | Context::Decision) => {
@@ -62,6 +63,19 @@ pub(super) fn parts(content: &str, meta: &Metadata) -> Vec<(Range<usize>, Voice)
         }
     };
     prose(content, voice)
+}
+
+/// Whether somebody with a name says it, in no conversation that is named: the user, as far as one can tell, or a colleague.
+pub(super) fn is_lone_turn(meta: &Metadata) -> bool {
+    let is_named = |author: &String| {
+        let author = author.trim().to_lowercase();
+        !list("user").has(&author) && !list("assistant").has(&author)
+    };
+    matches!(meta.context, Context::Chat | Context::Conversation)
+        && meta.role.is_none()
+        && meta.author.as_ref().is_some_and(is_named)
+        && meta.conversation_id.is_none()
+        && meta.participants.is_empty()
 }
 
 /// Lines outside of code and quotations, those of one speaker together. Where lines are labelled, only what is below

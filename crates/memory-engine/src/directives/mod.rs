@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use memory_core::directive::{
     Candidate, Chosen, FoundDirective, Gist, Judged, choose, find_directives, find_judged_directives, focus,
-    has_ended, is_about_user, is_limit, sentences_to_judge,
+    has_ended, is_about_user, is_limit, only_takes_back, sentences_to_judge,
 };
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
@@ -363,7 +363,7 @@ impl Memory {
     }
 }
 
-/// Those that hold, without what says of itself that it is over by now.
+/// Those that hold, without what says of itself that it is over by now, and without what only took something back: that is gone.
 async fn holding(
     conn: &mut Conn,
     ns: &Namespace,
@@ -371,7 +371,8 @@ async fn holding(
 ) -> Result<Vec<StoredDirective>, StoreError> {
     let mut stored = directives::holding(conn, ns, wanted).await?;
     let now = Timestamp::now();
-    stored.retain(|it| !has_ended(&it.quote, it.since, now));
+    let says_nothing = |it: &StoredDirective| only_takes_back(&it.quote, it.is_permission);
+    stored.retain(|it| !has_ended(&it.quote, it.since, now) && !says_nothing(it));
     Ok(stored)
 }
 

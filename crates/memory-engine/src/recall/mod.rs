@@ -32,6 +32,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use memory_core::directive::asks_for_work;
 use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::{max_chars, snippet};
@@ -279,7 +280,8 @@ impl Memory {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
         let lists_wishes = !answer.directives.is_empty() && asks_for_wishes(query);
-        answer.warnings.extend(ranking.unlikely(request).filter(|_| !is_met_by_a_fact && !lists_wishes));
+        let wants_an_answer = !is_met_by_a_fact && !lists_wishes && !asks_for_work(query);
+        answer.warnings.extend(ranking.unlikely(request).filter(|_| wants_an_answer));
         answer.warnings.extend(asked_lists(query, request, lists_wishes).map(str::to_owned));
         let question = Query::new(query);
         let mut words = question.reader();

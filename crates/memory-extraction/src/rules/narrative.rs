@@ -97,7 +97,7 @@ impl Pronouns<'_> {
             ("'d", _) if after_name => " would".into(),
             ("'ve", _) if after_name && me.is_some() => if is_one { " has" } else { " have" }.into(),
             ("'m", _) if me.is_some() => " is".into(),
-            ("am", _) if me.is_some() => "is".into(),
+            ("am", Some(_)) if me.is_some() || text.word(at + 1) == "i" => "is".into(),
             ("have", _) if is_one => "has".into(),
             (word, _) if is_one && verbs::is_only_base(word) => verbs::third_of(word).into(),
             ("my", Some(name)) if self.asked.is_some() => format!("{name}'s").into(),

@@ -111,9 +111,9 @@ pub(super) fn third_of(base: &str) -> String {
     }
 }
 
-/// Whether a word is the base of a verb and not its past too: "know", "do", but not "put" or "be".
+/// Whether a word is the base of a verb and not its past too: "know", "do", "re-enable", but not "put" or "be".
 pub(super) fn is_only_base(word: &str) -> bool {
-    word != "be" && of(word).is_some_and(|verb| verb.base && !verb.past)
+    word != "be" && of(word.strip_prefix("re-").unwrap_or(word)).is_some_and(|verb| verb.base && !verb.past)
 }
 
 /// What a word in lower case is as a verb.

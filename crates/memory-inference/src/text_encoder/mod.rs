@@ -27,10 +27,10 @@ use self::reading::{IsCancelled, Reading};
 /// Low-rank differences to the weights of the encoder, which setup merges with them, and the last layers.
 pub const ENCODER_ADAPTER: &[u8] = include_bytes!("../../data/text_encoder.safetensors");
 /// The merged model in the folder of the embedding model. Another adapter takes the next number: setup adds what is missing.
-pub const ENCODER_FILE: &str = "text_encoder_12.onnx";
+pub const ENCODER_FILE: &str = "text_encoder_13.onnx";
 /// The same of an encoder that compares an earlier statement with a later one: directives that no longer hold.
 pub const PAIR_ADAPTER: &[u8] = include_bytes!("../../data/pair_encoder.safetensors");
-pub const PAIR_FILE: &str = "pair_encoder_1.onnx";
+pub const PAIR_FILE: &str = "pair_encoder_2.onnx";
 /// All that setup makes: the file, and what is merged with the weights.
 pub const ENCODERS: [(&str, &[u8]); 2] = [(ENCODER_FILE, ENCODER_ADAPTER), (PAIR_FILE, PAIR_ADAPTER)];
 /// So many layers of the encoder are read.

@@ -36,6 +36,8 @@ const PRESENT: [&str; 15] = [
     "should", "can", "could", "is", "are", "am", "do", "does", "need", "must", "will", "would", "may",
     "shall", "s",
 ];
+/// Whose a feast or a month is that names something else.
+const OWNERS: [&str; 10] = ["the", "a", "an", "my", "our", "your", "his", "her", "their", "s"];
 /// What leads the topic of a question.
 const TOPIC_LEADS: [&str; 4] = ["for", "about", "regarding", "concerning"];
 const PLANS: [&str; 10] = [
@@ -267,6 +269,9 @@ fn is_feast_talked_of(question: &str, reading: &Reading) -> bool {
     if !reading.is_year_open || !is_feast(question, reading) {
         return false;
     }
+    if names_what_a_feast_has(question, reading) {
+        return true;
+    }
     let lead = words_before(question, reading).take(TOPIC_WORDS_BACK).find(|word| {
         is_any(word, &TOPIC_LEADS)
             || is_any(
@@ -275,6 +280,16 @@ fn is_feast_talked_of(question: &str, reading: &Reading) -> bool {
             )
     });
     lead.is_some_and(|word| is_any(word, &TOPIC_LEADS))
+}
+
+/// "When does the Christmas concert begin?": it may be weeks before; but not "over the Christmas holidays".
+fn names_what_a_feast_has(question: &str, reading: &Reading) -> bool {
+    let mut before = words_before(question, reading);
+    let is_owned = before.next().is_some_and(|word| is_any(word, &OWNERS));
+    let is_when = before.next().is_some_and(|word| is_any(word, &["in", "over", "during", "on", "at"]));
+    let goes_on = question[reading.range.end..].starts_with(' ')
+        && words(&question[reading.range.end..]).next().is_some_and(|word| !is_function_word(word));
+    is_owned && !is_when && goes_on
 }
 
 fn is_feast(question: &str, reading: &Reading) -> bool {
@@ -291,15 +306,9 @@ fn is_topic(question: &str, reading: &Reading) -> bool {
     let mut before = words_before(question, reading);
     let first = before.next().unwrap_or("");
     let second = before.next().unwrap_or("");
-    let owned = is_any(first, &["the", "a", "an", "my", "our", "your", "his", "her", "their", "s"]);
+    let owned = is_any(first, &OWNERS);
     let lead = if is_any(first, &["the"]) { second } else { first };
     if is_any(lead, &TOPIC_LEADS) {
-        return true;
-    }
-    // "The Christmas party" may have been before.
-    let goes_on = question[reading.range.end..].starts_with(' ')
-        && words(&question[reading.range.end..]).next().is_some();
-    if owned && goes_on && is_feast(question, reading) {
         return true;
     }
     let phrase = &question[reading.range.clone()];

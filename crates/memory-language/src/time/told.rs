@@ -96,6 +96,10 @@ mod tests {
     fn a_named_day_is_told_of_where_it_is_a_day() {
         for (text, day) in [
             ("Christmas eve is at ours.", "2026-12-24"),
+            // That day was a Wednesday.
+            ("We will call you with the new plan on Wednesday.", "2026-11-25"),
+            ("Wednesday is here and the plan is not.", "2026-11-18"),
+            ("Next call: Thursday 3 December, as always the first Thursday.", "2026-12-03"),
             ("We'll be in Ghent at Christmas", "2026-12-24"),
             ("Rosalind came for Christmas.", "2025-12-24"),
             ("We need a Christmas tree and an Easter basket.", ""),

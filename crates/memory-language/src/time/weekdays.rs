@@ -90,7 +90,14 @@ impl Parser {
         if tokens.word(to) == "next" && self.goes_no_further(to + 1) {
             return Some(Part::day(at..to + 1, self.weekday_shifted(weekday, Shift::Next)?).relative());
         }
-        let date = weekday_towards(today, weekday, self.lean)?;
+        // "As always the first Thursday": of each month.
+        if matches!(before, "first" | "second" | "third" | "fourth" | "fifth") && !self.asked {
+            return None;
+        }
+        // "We will call on Tuesday", written on a Tuesday: today would be called so.
+        let is_later = !self.asked && self.lean == Lean::Future && before == "on";
+        let from = if is_later { plus_days(today, 1)? } else { today };
+        let date = weekday_towards(from, weekday, self.lean)?;
         Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
     }
 

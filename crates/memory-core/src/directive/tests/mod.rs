@@ -109,10 +109,32 @@ fn only_what_the_user_says_is_the_users() {
     let found_stamped = found(said("chat", stamped));
     assert_eq!(found_stamped.len(), 1, "Dana is not the user: {found_stamped:?}");
     assert_eq!(of("document"), Vec::<String>::new());
-    let by = |author: &str| {
-        found(Draft { author: Some(author.into()), ..said("chat", "I prefer tea over coffee.") }).len()
+    let by = |author: &str, conversation: Option<&str>| {
+        let conversation_id = conversation.map(str::to_owned);
+        let turn_index = conversation.map(|_| 0);
+        let said = said("chat", "I prefer tea over coffee.");
+        found(Draft { author: Some(author.into()), conversation_id, turn_index, ..said }).len()
     };
-    assert_eq!((by("user"), by("Human"), by("assistant"), by("Melanie")), (1, 1, 0, 0));
+    let in_one = Some("c");
+    assert_eq!((by("user", in_one), by("Human", in_one), by("assistant", None)), (1, 1, 0));
+    assert_eq!((by("Melanie", in_one), by("Melanie", None)), (0, 0));
+}
+
+#[test]
+fn of_a_lone_turn_of_somebody_only_what_the_encoder_is_sure_of_is_kept() {
+    let text = "By the way when you do quotes for people, round pounds only.";
+    let of = |states: f32, conversation: Option<&str>| {
+        let conversation_id = conversation.map(str::to_owned);
+        let turn_index = conversation.map(|_| 0);
+        let author = Some("Marion".to_owned());
+        let new = Draft { author, conversation_id, turn_index, ..said("chat", text) };
+        let new = NewArtifact::new(new).expect("it can be stored");
+        let logits = SentenceLogits { states: [states; 3], revises: -9.0 };
+        let judged = vec![logits; sentences_to_judge(&new.content, &new.meta).len()];
+        find_judged_directives(&new.content, &new.meta, &judged).directives.len()
+    };
+    assert_eq!((of(8.5, None), of(2.0, None)), (1, 0));
+    assert_eq!(of(8.5, Some("c")), 0, "of those who talk to one another none is the user");
 }
 
 #[test]

@@ -51,6 +51,45 @@ fn what_is_scrapped_is_described_by_what_it_was() {
 }
 
 #[test]
+fn what_only_takes_something_back_is_told_from_what_holds_instead() {
+    for quote in [
+        "so you needn't poke me on Fridays any more",
+        "Oh and scrap that thing about keeping Sundays after lunch free, they've folded the choir",
+        "no need to explain every step any more",
+        "the rule about mornings doesn't hold any longer",
+    ] {
+        assert!(only_takes_back(quote, true), "{quote}");
+    }
+    for quote in [
+        "forget Harvard, we're on Vancouver now",
+        "the rule about mornings doesn't hold any longer, but please nothing after four",
+        "forget the footnotes, use endnotes instead",
+        "coffee's back on the menu",
+        "you may use emojis again",
+    ] {
+        assert!(!only_takes_back(quote, true), "{quote}");
+    }
+    assert!(only_takes_back("the lot, so you needn't poke me on Fridays any more", false));
+    assert!(!only_takes_back("no need for greetings", false));
+}
+
+#[test]
+fn requests_for_work_are_told_from_questions_of_facts() {
+    for question in [
+        "Draft an offer to Mrs Wainwright for altering three skirts",
+        "Find me a slot on a weekday for a new client",
+        "please plan our dinners for the week",
+    ] {
+        assert!(asks_for_work(question), "{question}");
+    }
+    for question in
+        ["Find Jonas's number", "Tell me who came on Friday", "How tall is it?", "Postgres settings"]
+    {
+        assert!(!asks_for_work(question), "{question}");
+    }
+}
+
+#[test]
 fn a_bound_on_length_ends_where_there_is_none_any_more() {
     for (earlier, later) in [
         ("keep your answers to three sentences", "go into as much detail as you want from now on"),

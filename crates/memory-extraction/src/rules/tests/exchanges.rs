@@ -98,7 +98,7 @@ fn he_and_she_in_a_talk_are_never_who_speaks() {
         assert!(found.iter().all(|line| line.contains(owner)), "{text}: {found:?}");
     }
     let text = "Fay: has Oliver got the tickets?\nGus: he'll collect them on Friday";
-    assert_eq!(commitments(text), ["Commitment due 03-15 [Oliver owner] he'll collect them on"]);
+    assert_eq!(commitments(text), ["Commitment due 03-22 [Oliver owner] he'll collect them on"]);
 }
 
 #[test]

@@ -166,3 +166,16 @@ fn a_month_in_a_date_is_nobody() {
     assert_eq!(told[0], "Kieran Doyle will buy the lamps by the end of June.");
     assert_eq!(told[1], "June Abara will pay on 11 June.");
 }
+
+#[test]
+fn verbs_of_whoever_writes_are_of_one() {
+    let told = |text: &str| -> Vec<String> {
+        read_as(Some("Ilse Brandt"), &[], text).events.into_iter().map(|event| event.narrative).collect()
+    };
+    assert_eq!(
+        told("Sent the quarterly report to Merete this morning, a day early, who am I."),
+        ["Sent the quarterly report to Merete this morning, a day early, who is Ilse Brandt."]
+    );
+    let actions = told("Actions: Adaeze mends the health check, by Friday. I re-enable the cron by Monday.");
+    assert!(actions.iter().any(|it| it.contains("Ilse Brandt re-enables the cron")), "{actions:?}");
+}
