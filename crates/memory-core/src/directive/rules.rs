@@ -57,8 +57,25 @@ pub(super) fn complete(sentence: &Sentence<'_>, found: &mut [Statement]) {
         let ceiling = next.min().unwrap_or(sentence.len());
         found[at].tokens.1 = back::with_last_noun(sentence, found[at].tokens.1, ceiling);
         found[at].tokens.1 = bounds::with_bound_behind(sentence, found[at].tokens.1, ceiling);
+        found[at].tokens.1 = with_what_follows(sentence, found[at].tokens, ceiling);
     }
     found.sort_by_key(|statement| statement.tokens);
+}
+
+/// "Since you keep giving me everything in inches, it's centimetres here": behind a reason alone, the clause that follows from it.
+fn with_what_follows(sentence: &Sentence<'_>, (start, end): clauses::Tokens, ceiling: usize) -> usize {
+    let is_aside = |at: usize| matches!(sentence.word(at), Some("also" | "and" | "plus" | "so" | "but"));
+    let first = (start..end).find(|at| sentence.word(*at).is_some() && !is_aside(*at)).unwrap_or(start);
+    let is_reason = matches!(sentence.word(first), Some("since" | "because" | "as"))
+        && matches!(
+            sentence.word(first + 1),
+            Some("you" | "i" | "i'm" | "we" | "we're" | "he" | "she" | "they" | "it" | "it's" | "you're")
+        );
+    if !is_reason || sentence.mark(end) != Some(",") {
+        return end;
+    }
+    let ends = |at: &usize| matches!(sentence.mark(*at), Some("," | ";" | "." | "!" | "?" | "–" | "—"));
+    (end + 1..ceiling).find(ends).unwrap_or(ceiling)
 }
 
 /// What the rules and the model find, none of it twice.

@@ -246,3 +246,20 @@ fn what_allows_something_somewhere_is_held_against_no_wider_rule() {
     assert!(!leaves("Emojis are fine again. Thanks!", "Never use emojis"));
     assert!(!leaves("Emojis are fine in birthday cards now.", "No emojis in birthday cards"));
 }
+
+#[test]
+fn of_a_long_text_the_sentence_is_held_and_of_a_long_sentence_what_it_says_first() {
+    let held = |text: &str| -> Vec<String> {
+        let judged = Judged { directives: found(said("user", text)), ..Judged::default() };
+        to_hold_against(text, &judged).into_iter().map(|held| held.text).collect()
+    };
+    let told = "Long one, sorry, I'm on the train and have an hour. The migration page is finished, I pushed it on Saturday, and nobody but Piet read the draft. ";
+    let short = "From now on never put a call before ten.";
+    assert_eq!(
+        held(&format!("{told}{short} Piet says hello, and so does the dog, who ate the printed draft.")),
+        [short]
+    );
+    let long = "So that thing about my mornings doesn't hold any longer, put things at half past eight for all I care, but please never book anything after four in the afternoon, apart from the monthly call, which is at six and can't be helped.";
+    let first = &long[..long.find(", which").expect("it is there")];
+    assert_eq!(held(&format!("{told}{long}")), [first]);
+}

@@ -212,3 +212,14 @@ fn what_a_statement_points_back_to_in_its_sentence_is_kept_with_it() {
     let sundays = "Also Sunday afternoons from 2 are family time, nothing gets planned there, and I'd like you to stick to it too";
     assert_eq!(noted(sundays), [sundays]);
 }
+
+#[test]
+fn a_reason_is_kept_with_what_follows_from_it() {
+    let text = "Also, since you keep giving me everything in inches for the cutting sheets, it's centimetres here, I was trained in Ghent.";
+    let new = NewArtifact::new(said("user", text)).expect("it can be stored");
+    let sure = SentenceLogits { states: [9.0; 3], revises: -9.0 };
+    let judged = vec![sure; sentences_to_judge(&new.content, &new.meta).len()];
+    let found = find_judged_directives(&new.content, &new.meta, &judged).directives;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].quote.ends_with("cutting sheets, it's centimetres here"), "{found:?}");
+}
