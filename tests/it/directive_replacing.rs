@@ -29,7 +29,7 @@ const FOUND_MIN: usize = 25;
 /// Of a hundred that are taken out, so many no longer hold at least.
 const RIGHT_MIN: usize = 80;
 /// The same of long turns.
-const LONG_FOUND_MIN: usize = 25;
+const LONG_FOUND_MIN: usize = 20;
 const LONG_RIGHT_MIN: usize = 70;
 /// So many directives are there.
 const AMONG: usize = 12;

@@ -146,10 +146,25 @@ pub(super) fn trailing_condition(sentence: &Sentence<'_>, from: usize, end: usiz
                 || (matches!(next, "all" | "any" | "every")
                     && matches!(sentence.word(at + 2), Some(word) if word != "other" && !is_of_answers(word))));
         (is_condition || is_setting).then(|| {
-            let colon = (at..end).find(|at| sentence.mark(*at) == Some(":"));
-            (at, colon.unwrap_or(reason))
+            let is_over = |next: &usize| match sentence.mark(*next) {
+                Some(":") => true,
+                // "… when I mention a result, just put down what they said".
+                Some(",") => may_instruct(sentence, *next + 1) || sentence.word(*next + 1) == Some("just"),
+                _ => is_setting && goes_on_behind_setting(sentence, *next),
+            };
+            let without_comma = || without_comma::condition(sentence, at).map(|(_, verb)| verb);
+            let over = (at + 1..reason).find(is_over).or_else(without_comma).filter(|over| *over < reason);
+            (at, over.unwrap_or(reason))
         })
     })
+}
+
+/// "Whatever you come up with for our teas | has to work for her".
+fn goes_on_behind_setting(sentence: &Sentence<'_>, at: usize) -> bool {
+    matches!(
+        sentence.word(at),
+        Some("has" | "have" | "is" | "are" | "must" | "should" | "needs" | "need" | "goes" | "can" | "will")
+    )
 }
 
 /// The "on" of "from now on" opens no setting.

@@ -3,6 +3,7 @@
 use memory_language::sentence::sentences;
 
 use super::clauses::Statement;
+use super::conditions::is_of_asking;
 use super::heads;
 use super::learned::{self, Place};
 use super::permission;
@@ -10,6 +11,7 @@ use super::refused;
 use super::rules;
 use super::same_thing::Gist;
 use super::sentence::Sentence;
+use super::words::list;
 use super::{FoundDirective, Judged};
 
 /// How much the log-odds of the encoder and of words count, and that rules find a statement; fitted on texts that neither learned from.
@@ -85,6 +87,11 @@ impl ToHold {
     pub fn leaves(&self, earlier: &str, condition: Option<&str>) -> bool {
         let whole = Gist::new(earlier, None, false);
         let apart = Gist::new(earlier, condition, false);
+        // How questions are to be answered ends by what is said to whoever answers: not by "I prioritize print editions".
+        let is_of_answers = condition.is_some_and(is_of_asking);
+        if is_of_answers && !self.is_permission && !is_said_to_whoever_answers(&self.text) {
+            return true;
+        }
         self.gists.iter().any(|gist| gist.is_exception_to(&whole) || gist.is_for_another_case_than(&apart))
     }
 
@@ -100,6 +107,20 @@ impl ToHold {
         };
         likeliest.filter(|(_, sum)| *sum >= min).map(|(at, _)| at)
     }
+}
+
+fn is_said_to_whoever_answers(text: &str) -> bool {
+    let sentence = Sentence::new(text, 0..text.len());
+    let first = list("lead-in").at(&sentence, 0, sentence.len());
+    let asks = |at: usize| {
+        matches!(
+            sentence.word(at),
+            Some("you" | "your" | "please" | "stop" | "forget" | "skip" | "drop" | "anymore" | "instead")
+        )
+    };
+    list("answers").within(&sentence, 0, sentence.len())
+        || sentence.word(first).is_some_and(|word| list("verbs").has(word))
+        || (0..sentence.len()).any(asks)
 }
 
 /// What of a content is held against earlier directives.
@@ -149,11 +170,11 @@ fn is_short(text: &str) -> bool {
 /// unlike ones the encoder says little. From this sum on it no longer holds. Both were chosen on pairs that the encoder has not learned
 /// from, each among a dozen directives, and on five long chats, in which next to nothing ends.
 const OF_LIKENESS: f32 = 10.0;
-const REPLACED_MIN: f32 = 7.0;
+const REPLACED_MIN: f32 = 8.0;
 /// What says that something is fine again, or that you may do it, was said because of an earlier directive.
-const REPLACED_MIN_BY_PERMISSION: f32 = 5.0;
+const REPLACED_MIN_BY_PERMISSION: f32 = 5.5;
 /// Of a sentence of a longer content.
-const REPLACED_MIN_IN_LONGER: f32 = 4.5;
+const REPLACED_MIN_IN_LONGER: f32 = 5.0;
 
 /// An earlier directive that a later statement is held against.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -13,7 +13,7 @@ use super::sentence::Sentence;
 use super::speakers::Voice;
 use super::vetoes;
 use super::without_comma;
-use super::words::lists_at;
+use super::words::{list, lists_at};
 
 const WEIGHTS: &str = include_str!("../../data/directive_weights.txt");
 /// Weights are stored in hundredths.
@@ -147,9 +147,10 @@ pub(super) fn likeliest(sentence: &Sentence<'_>, place: Place) -> Option<Stateme
 
 /// What is stated in these tokens, with its condition.
 fn stated(sentence: &Sentence<'_>, Range { start, end }: Range<usize>) -> Statement {
-    let condition = conditions::leading_condition(sentence, start)
+    let first = start + list("lead-in").at(sentence, start, end);
+    let condition = conditions::leading_condition(sentence, first)
         .filter(|(_, comma)| comma + 1 < end)
-        .or_else(|| without_comma::condition(sentence, start).filter(|(_, verb)| verb + 1 < end))
+        .or_else(|| without_comma::condition(sentence, first).filter(|(_, verb)| verb + 1 < end))
         .or_else(|| conditions::trailing_condition(sentence, start, end));
     let is_permission = ended::only_ends(sentence, (start, end));
     Statement { is_permission, ..Statement::new((start, end), condition) }

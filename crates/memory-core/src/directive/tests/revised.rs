@@ -224,6 +224,20 @@ fn what_is_said_of_another_case_is_not_held_against_a_rule_for_its_own() {
 }
 
 #[test]
+fn how_questions_are_answered_is_held_against_what_is_said_to_whoever_answers() {
+    let leaves = |later: &str| {
+        let judged = Judged { directives: found(said("preference", later)), ..Judged::default() };
+        let earlier = "Always include narrators when I ask about audiobooks";
+        let held = to_hold_against(later, &judged);
+        assert!(!held.is_empty(), "{later}");
+        held.iter().all(|held| held.leaves(earlier, Some("when I ask about audiobooks")))
+    };
+    assert!(leaves("I prefer print editions for series that I plan to reread."));
+    assert!(!leaves("Never mention narrators."));
+    assert!(!leaves("I prefer it when you leave the narrators out."));
+}
+
+#[test]
 fn what_is_allowed_again_ends_an_earlier_directive_sooner_than_another_statement() {
     let against = [HeldAgainst { log_odds: 1.0, similarity: 0.46 }];
     let ends = |later: &str| {

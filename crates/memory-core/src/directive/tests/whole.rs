@@ -213,13 +213,42 @@ fn what_a_statement_points_back_to_in_its_sentence_is_kept_with_it() {
     assert_eq!(noted(sundays), [sundays]);
 }
 
-#[test]
-fn a_reason_is_kept_with_what_follows_from_it() {
-    let text = "Also, since you keep giving me everything in inches for the cutting sheets, it's centimetres here, I was trained in Ghent.";
+/// Of a user's text of which the encoder is sure that each sentence states a directive.
+fn surely(text: &str) -> Vec<FoundDirective> {
     let new = NewArtifact::new(said("user", text)).expect("it can be stored");
     let sure = SentenceLogits { states: [9.0; 3], revises: -9.0 };
     let judged = vec![sure; sentences_to_judge(&new.content, &new.meta).len()];
-    let found = find_judged_directives(&new.content, &new.meta, &judged).directives;
+    find_judged_directives(&new.content, &new.meta, &judged).directives
+}
+
+#[test]
+fn a_reason_is_kept_with_what_follows_from_it() {
+    let found = surely(
+        "Also, since you keep giving me everything in inches for the cutting sheets, it's centimetres here, I was trained in Ghent.",
+    );
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].quote.ends_with("cutting sheets, it's centimetres here"), "{found:?}");
+}
+
+#[test]
+fn a_condition_ends_where_begins_what_holds_on_it() {
+    for (text, condition) in [
+        (
+            "By the way when you do quotes for people, round pounds only, it just starts arguments.",
+            "when you do quotes for people",
+        ),
+        (
+            "Please don't start explaining his kidneys to me when I mention a result, just put down what they said.",
+            "when I mention a result",
+        ),
+        (
+            "Not a word of that to my dad, if you write anything they might see leave it out.",
+            "if you write anything they might see",
+        ),
+        ("So whatever you come up with for our teas has to work for her from here on.", "for our teas"),
+    ] {
+        let found = surely(text);
+        let conditions: Vec<&str> = found.iter().filter_map(|it| it.condition.as_deref()).collect();
+        assert_eq!(conditions, [condition], "{found:?}");
+    }
 }
