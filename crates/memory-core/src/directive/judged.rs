@@ -153,13 +153,7 @@ fn around<'a>(content: &'a str, found: &FoundDirective) -> Option<&'a str> {
     }
     let start = found.span.of(content).map(|quote| quote.as_ptr() as usize - content.as_ptr() as usize)?;
     let end_of = |sentence: &str| sentence.as_ptr() as usize - content.as_ptr() as usize + sentence.len();
-    let sentence = sentences(content).find(|sentence| end_of(sentence) > start)?.trim();
-    if is_short(sentence) {
-        return Some(sentence);
-    }
-    // What a long sentence says first: "that thing about my mornings doesn't hold any longer, put things at …".
-    let (end, _) = sentence.char_indices().nth(HELD_MAX_CHARS)?;
-    sentence[..end].rfind([',', ';', ':', '–', '—']).map(|end| &sentence[..end])
+    sentences(content).find(|sentence| end_of(sentence) > start).map(str::trim).filter(|it| is_short(it))
 }
 
 fn is_short(text: &str) -> bool {

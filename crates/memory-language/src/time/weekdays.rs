@@ -90,15 +90,19 @@ impl Parser {
         if tokens.word(to) == "next" && self.goes_no_further(to + 1) {
             return Some(Part::day(at..to + 1, self.weekday_shifted(weekday, Shift::Next)?).relative());
         }
+        let date = weekday_towards(self.weekdays_from(before)?, weekday, self.lean)?;
+        Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
+    }
+
+    /// The day from which a weekday behind a word is looked for.
+    fn weekdays_from(&self, before: &str) -> Option<Date> {
         // "As always the first Thursday": of each month.
-        if matches!(before, "first" | "second" | "third" | "fourth" | "fifth") && !self.asked {
+        if !self.asked && matches!(before, "first" | "second" | "third" | "fourth" | "fifth") {
             return None;
         }
         // "We will call on Tuesday", written on a Tuesday: today would be called so.
         let is_later = !self.asked && self.lean == Lean::Future && before == "on";
-        let from = if is_later { plus_days(today, 1)? } else { today };
-        let date = weekday_towards(from, weekday, self.lean)?;
-        Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
+        if is_later { plus_days(self.today?, 1) } else { self.today }
     }
 
     /// "Wednesday week" (a week from the next Wednesday), "Friday next"; but not "our Wednesday week plan".

@@ -262,7 +262,7 @@ fn what_allows_something_somewhere_is_held_against_no_wider_rule() {
 }
 
 #[test]
-fn of_a_long_text_the_sentence_is_held_and_of_a_long_sentence_what_it_says_first() {
+fn of_a_long_text_the_sentence_is_held_and_a_long_sentence_is_not() {
     let held = |text: &str| -> Vec<String> {
         let judged = Judged { directives: found(said("user", text)), ..Judged::default() };
         to_hold_against(text, &judged).into_iter().map(|held| held.text).collect()
@@ -274,6 +274,5 @@ fn of_a_long_text_the_sentence_is_held_and_of_a_long_sentence_what_it_says_first
         [short]
     );
     let long = "So that thing about my mornings doesn't hold any longer, put things at half past eight for all I care, but please never book anything after four in the afternoon, apart from the monthly call, which is at six and can't be helped.";
-    let first = &long[..long.find(", which").expect("it is there")];
-    assert_eq!(held(&format!("{told}{long}")), [first]);
+    assert_eq!(held(&format!("{told}{long}")), [""; 0]);
 }
