@@ -115,7 +115,22 @@ fn is_said_to_whoever_answers(text: &str) -> bool {
     let asks = |at: usize| {
         matches!(
             sentence.word(at),
-            Some("you" | "your" | "please" | "stop" | "forget" | "skip" | "drop" | "anymore" | "instead")
+            Some(
+                "you"
+                    | "your"
+                    | "ask"
+                    | "please"
+                    | "always"
+                    | "never"
+                    | "don't"
+                    | "dont"
+                    | "stop"
+                    | "forget"
+                    | "skip"
+                    | "drop"
+                    | "anymore"
+                    | "instead"
+            )
         )
     };
     list("answers").within(&sentence, 0, sentence.len())
