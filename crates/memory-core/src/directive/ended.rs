@@ -106,17 +106,15 @@ pub fn only_takes_back(quote: &str, is_permission: bool) -> bool {
     let end = sentence.len();
     let pair = |at: usize| (sentence.word(at).unwrap_or_default(), sentence.word(at + 1).unwrap_or_default());
     let takes_back = |at: usize| {
-        matches!(
-            pair(at),
-            ("needn't" | "neednt", _)
-                | ("no", "need")
-                | ("don't" | "dont" | "not", "have" | "need")
-                | ("doesn't" | "don't" | "not", "hold" | "apply" | "count")
-                | (
-                    "forget" | "scrap" | "scratch" | "drop" | "ignore",
-                    "the" | "that" | "my" | "what" | "all"
-                )
-        )
+        list("no need").at(&sentence, at, end) > 0
+            || matches!(
+                pair(at),
+                ("doesn't" | "don't" | "not", "hold" | "apply" | "count")
+                    | (
+                        "forget" | "scrap" | "scratch" | "drop" | "ignore",
+                        "the" | "that" | "my" | "what" | "all"
+                    )
+            )
     };
     let says_more = |at: usize| {
         matches!(

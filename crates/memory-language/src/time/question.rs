@@ -282,14 +282,14 @@ fn is_feast_talked_of(question: &str, reading: &Reading) -> bool {
     lead.is_some_and(|word| is_any(word, &TOPIC_LEADS))
 }
 
-/// "When does the Christmas concert begin?": it may be weeks before; but not "over the Christmas holidays".
+/// "When does the Christmas concert begin?", "who came to the Christmas party?": it may be weeks before; but not "over the Christmas holidays".
 fn names_what_a_feast_has(question: &str, reading: &Reading) -> bool {
-    let mut before = words_before(question, reading);
-    let is_owned = before.next().is_some_and(|word| is_any(word, &OWNERS));
-    let is_when = before.next().is_some_and(|word| is_any(word, &["in", "over", "during", "on", "at"]));
-    let goes_on = question[reading.range.end..].starts_with(' ')
-        && words(&question[reading.range.end..]).next().is_some_and(|word| !is_function_word(word));
-    is_owned && !is_when && goes_on
+    const TIMES: [&str; 9] =
+        ["holiday", "holidays", "break", "vacation", "week", "weekend", "days", "period", "season"];
+    let is_owned = words_before(question, reading).next().is_some_and(|word| is_any(word, &OWNERS));
+    let next = words(&question[reading.range.end..]).next().unwrap_or("");
+    let goes_on = question[reading.range.end..].starts_with(' ') && !next.is_empty();
+    is_owned && goes_on && !is_function_word(next) && !is_any(next, &TIMES)
 }
 
 fn is_feast(question: &str, reading: &Reading) -> bool {

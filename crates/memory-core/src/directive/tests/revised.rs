@@ -71,6 +71,7 @@ fn what_only_takes_something_back_is_told_from_what_holds_instead() {
     }
     assert!(only_takes_back("the lot, so you needn't poke me on Fridays any more", false));
     assert!(!only_takes_back("no need for greetings", false));
+    assert!(!only_takes_back("I don't have dairy any more", false), "that is a wish");
 }
 
 #[test]
