@@ -14,6 +14,7 @@ mod commitments;
 mod conversation;
 mod dashboard;
 mod diary;
+mod directive_bearing;
 mod directive_choice;
 mod directive_quality;
 mod directive_replacing;

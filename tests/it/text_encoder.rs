@@ -12,7 +12,8 @@ use memory_core::ports::{
     TextEncoder,
 };
 use memory_extraction::RulesExtractor;
-use memory_inference::text_encoder::{ENCODER_FILE, ENCODERS, OnnxTextEncoder};
+use memory_inference::adapted::{ADAPTED_MODELS, TEXT_ENCODER};
+use memory_inference::text_encoder::OnnxTextEncoder;
 use memory_tests::process::{DataDir, Server, eventually};
 use memory_tests::{copied_model, model_dir, onnxruntime_library};
 use serde::Deserialize;
@@ -185,14 +186,21 @@ async fn texts_of_every_shape_are_read() {
 
 #[test]
 fn another_adapter_has_another_file_name() {
-    let sums = ENCODERS.map(|(name, adapter)| {
-        let sum =
-            Sha256::digest(adapter).iter().take(4).map(|byte| format!("{byte:02x}")).collect::<String>();
-        (name, sum)
+    let sums = ADAPTED_MODELS.map(|model| {
+        let sum = Sha256::digest(model.adapter)
+            .iter()
+            .take(4)
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>();
+        (model.file, sum)
     });
     assert_eq!(
         sums.each_ref().map(|(name, sum)| (*name, sum.as_str())),
-        [("text_encoder_13.onnx", "f479f50b"), ("pair_encoder_2.onnx", "eafa43eb")],
+        [
+            ("text_encoder_13.onnx", "f479f50b"),
+            ("pair_encoder_2.onnx", "eafa43eb"),
+            ("bearing_encoder_1.onnx", "b70e927c")
+        ],
         "an adapter changed: raise the number in the name of its file, so that setup makes the model anew"
     );
 }
@@ -202,14 +210,14 @@ async fn a_damaged_encoder_fails_what_is_read_until_it_is_mended() {
     let folder = DataDir::empty();
     let model = folder.path().join("model");
     copied_model(&model);
-    let file = model.join(ENCODER_FILE);
+    let file = model.join(TEXT_ENCODER.file);
     let whole = std::fs::read(&file).expect("it is read");
     std::fs::write(&file, &whole[..whole.len() / 2]).expect("it is cut short");
     let rules = rules(encoder(&model));
     let text = source(Context::Meeting, "Anna will send the price list to Bruno by Friday.");
     match rules.extract(&text).await {
         Err(ExtractError::Failed(reason)) => {
-            assert!(reason.contains(ENCODER_FILE) && reason.contains("damaged"), "{reason}");
+            assert!(reason.contains(TEXT_ENCODER.file) && reason.contains("damaged"), "{reason}");
         }
         other => panic!("{other:?}"),
     }
@@ -225,7 +233,7 @@ async fn an_installation_from_before_there_was_an_encoder_goes_on_and_is_told_ho
     std::fs::remove_file(&models).expect("the link goes");
     let model = data_dir.path().join(MODEL);
     copied_model(&model);
-    std::fs::remove_file(model.join(ENCODER_FILE)).expect("it goes");
+    std::fs::remove_file(model.join(TEXT_ENCODER.file)).expect("it goes");
     memory_inference::integrity::write_sums(&model).expect("the sums are noted");
 
     let server = Server::start(&data_dir).await;

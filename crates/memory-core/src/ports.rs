@@ -70,6 +70,17 @@ pub trait EmbeddingModel: Send + Sync {
     }
 
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError>;
+
+    /// The version of what [`Self::embed_for_bearing`] gives: vectors of two versions are never compared. `None` if it gives none.
+    fn bearing_version(&self) -> Option<i16> {
+        None
+    }
+
+    /// Vectors of unit length, one for each text in order, by which a request and the directives that bear on it are near, whatever words
+    /// they share. Directives and requests are embedded alike.
+    async fn embed_for_bearing(&self, _: Vec<String>) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        Err(EmbeddingError::Unavailable("it does not tell what bears on what".to_owned()))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -78,13 +78,31 @@ impl CurrentModel {
         let Some((model, active)) = self.ready() else {
             return Err(EmbeddingError::Unavailable("not loaded".into()));
         };
-        let key = (active.model_id, question.to_owned());
+        let key = (Vectors::Embedding(active.model_id), question.to_owned());
         if let Some(embedded) = locked(&self.questions).get(&key) {
             return Ok((embedded, active));
         }
         let embedded = Arc::new(model.embed_query(question).await?);
         locked(&self.questions).put(key, Arc::clone(&embedded));
         Ok((embedded, active))
+    }
+
+    /// The vector by which directives that bear on a request are near it, with its version; from the cache where the request is among
+    /// the recent ones. `None` where the model gives none.
+    pub(crate) async fn embed_request(&self, request: &str) -> Option<(i16, Arc<Embedded>)> {
+        let (model, _) = self.ready()?;
+        let version = model.bearing_version()?;
+        let key = (Vectors::Bearing(version), request.to_owned());
+        if let Some(embedded) = locked(&self.questions).get(&key) {
+            return Some((version, embedded));
+        }
+        let made = model.embed_for_bearing(vec![request.to_owned()]).await;
+        let made =
+            made.inspect_err(|error| tracing::warn!(%error, "directives are chosen by likeness alone"));
+        let vector = made.ok()?.pop()?;
+        let embedded = Arc::new(Embedded { vector, tokens: Vec::new() });
+        locked(&self.questions).put(key, Arc::clone(&embedded));
+        Some((version, embedded))
     }
 
     /// Stops using a model whose vectors another process has removed: texts then wait for their vectors instead of
@@ -131,10 +149,25 @@ impl EmbeddingModel for ModelInUse {
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
         measures::embedding("query", 1, self.0.embed_query(text)).await
     }
+
+    fn bearing_version(&self) -> Option<i16> {
+        self.0.bearing_version()
+    }
+
+    async fn embed_for_bearing(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        measures::embedding("bearing", texts.len(), self.0.embed_for_bearing(texts)).await
+    }
 }
 
-/// The number of a model, and the text.
-type QuestionKey = (i16, String);
+/// What a model made of a text: the vector that passages are compared with, by the number of the model, or the one that directives are
+/// compared with, by its version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Vectors {
+    Embedding(i16),
+    Bearing(i16),
+}
+
+type QuestionKey = (Vectors, String);
 
 /// What models made of the questions asked last, within a number and a size.
 struct RecentQuestions {
@@ -185,7 +218,7 @@ mod tests {
     use super::*;
 
     fn key(text: &str) -> QuestionKey {
-        (1, text.to_owned())
+        (Vectors::Embedding(1), text.to_owned())
     }
 
     fn embedded(tokens: usize) -> Arc<Embedded> {
@@ -202,7 +235,10 @@ mod tests {
         assert!(recent.get(&key("a")).is_some(), "it is the latest now");
         recent.put(key("d"), embedded(1));
         assert!(recent.get(&key("b")).is_none() && recent.get(&key("a")).is_some());
-        assert!(recent.get(&(2, "a".into())).is_none(), "another model has not been asked");
+        assert!(
+            recent.get(&(Vectors::Embedding(2), "a".into())).is_none(),
+            "another model has not been asked"
+        );
         recent.put(key("long"), embedded(200));
         assert!(recent.get(&key("long")).is_some() && recent.bytes <= 100_000);
         recent.put(key("longer"), embedded(150));

@@ -1,5 +1,6 @@
 //! What models do: text to vectors, and passages to an order.
 
+pub mod adapted;
 pub mod convert;
 pub mod embedding;
 pub mod environment;

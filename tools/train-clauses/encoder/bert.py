@@ -40,7 +40,7 @@ class Lin(nn.Module):
 
 class Bert(nn.Module):
     """`kept` are for each layer the numbers of the heads and of the intermediate values that are left of it; all without."""
-    def __init__(self, rank=0, dropout=0.1, kept=None):
+    def __init__(self, rank=0, dropout=0.1, kept=None, layers=LAYERS):
         super().__init__()
         self.kept = kept
         w = load_file(BASE + "/model.safetensors")
@@ -52,7 +52,7 @@ class Bert(nn.Module):
         self.types = nn.Parameter(w[e + "token_type_embeddings.weight"], requires_grad=False)
         self.norm = self.ln(w, e + "LayerNorm")
         self.layers = nn.ModuleList()
-        for n in range(LAYERS):
+        for n in range(layers):
             p = f"encoder.layer.{n}."
             heads, wide = axes(kept[n]) if kept else (None, None)
             lin = lambda name: Lin(*(narrowed(w[p + name + "." + kind], name, heads, wide) for kind in ("weight", "bias")), rank)

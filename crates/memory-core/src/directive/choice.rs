@@ -15,7 +15,10 @@ use super::words::{SUBJECTS, list};
 
 /// The most that one answer shows.
 pub const DIRECTIVES_MAX: usize = 5;
-/// From this relevance on a directive bears on the question.
+/// From this cosine of a model of what bears on what a directive may bear on a request, and from this one surely.
+const BEARS: f32 = 0.26;
+const BEARS_SURELY: f32 = 0.36;
+/// Without such a model: from this relevance on a directive bears on the question.
 const RELEVANT: f32 = 0.42;
 /// From this similarity on a directive may bear on a request, unless another is so much more like it.
 const NEAR_REQUEST: f32 = 0.15;
@@ -46,6 +49,8 @@ pub struct Candidate<'a> {
     pub is_permission: bool,
     /// Of its focus to the question: the cosine.
     pub similarity: Option<f32>,
+    /// The cosine by which it bears on the request, where there is a model for that.
+    pub bearing: Option<f32>,
     /// Of the passage that it stands in, where the search has found that.
     pub of_passage: Option<f32>,
 }
@@ -70,6 +75,12 @@ pub struct Chosen {
     /// The question is one that it is meant for: what stands there is as good an answer as any. Not of one about answers as such, nor
     /// where the question asks what was or what somebody has.
     pub is_answer: bool,
+}
+
+/// Whether directives that are not about answers as such may bear on a question: not where it asks for a fact, back for what was, or for
+/// the directives themselves.
+pub fn may_be_borne_on(question: &str) -> bool {
+    Asked::new(question).may_be_borne_on()
 }
 
 /// Those that bear on the question, best first: those that it meets, those of its subject, some of those most like it, and
@@ -126,10 +137,10 @@ impl<'a> Asked<'a> {
     fn new(question: &'a str) -> Self {
         let sentence = Sentence::new(question, 0..question.len());
         let end = sentence.len();
-        let is_back =
-            list("asked back").within(&sentence, 0, end) && !list("asked for help").within(&sentence, 0, end);
-        let is_of_facts =
-            (0..end).any(|at| matches!(sentence.word(at), Some("did" | "does" | "has" | "had")));
+        let is_for_help = list("asked for help").within(&sentence, 0, end) || asks_for_advice(&sentence);
+        let is_back = list("asked back").within(&sentence, 0, end) && !is_for_help;
+        let is_of_facts = !asks_for_advice(&sentence)
+            && (0..end).any(|at| matches!(sentence.word(at), Some("did" | "does" | "has" | "had")));
         let asks = |at: usize| {
             matches!(sentence.word(at), Some("should" | "please" | "need" | "best" | "recommend" | "suggest"))
         };
@@ -138,7 +149,7 @@ impl<'a> Asked<'a> {
             list("request").at(&sentence, at, end) > 0 && (at == 0 || sentence.word(at) != Some("do"))
         };
         let is_request = (0..end).any(|at| asks(at) || requests(at))
-            || list("asked for help").within(&sentence, 0, end)
+            || is_for_help
             || sentence.word(0).is_some_and(|word| list("verbs").has(word));
         let is_plain = is_of_facts || (!is_request && asks_for_fact(&sentence));
         let asks_by_telling = end > KEYWORDS_MAX && !names_code(question);
@@ -155,8 +166,29 @@ impl<'a> Asked<'a> {
         }
     }
 
+    fn may_be_borne_on(&self) -> bool {
+        !self.is_plain && !self.is_back && !self.is_of_wishes
+    }
+
     /// `best` is the similarity of the one most like the question.
     fn bearing(&self, candidate: &Candidate<'_>, best: f32) -> Option<Bearing> {
+        let by_likeness = self.by_likeness(candidate, best);
+        let Some(cosine) = candidate.bearing.filter(|_| self.may_be_borne_on()) else {
+            return by_likeness;
+        };
+        // "When I ask about books, …" says itself for which questions it is.
+        let is_of_questions = candidate.condition.is_some_and(is_of_answering);
+        match by_likeness.filter(|_| is_of_questions) {
+            Some(met @ (Bearing::Met(_) | Bearing::OfSubject(_))) => Some(met),
+            _ if candidate.is_general => Some(Bearing::General),
+            _ if cosine < BEARS => None,
+            _ if cosine >= BEARS_SURELY || is_of_questions => Some(Bearing::Met(cosine)),
+            _ => Some(Bearing::Near(cosine)),
+        }
+    }
+
+    /// By what is common to their words and like in their vectors.
+    fn by_likeness(&self, candidate: &Candidate<'_>, best: f32) -> Option<Bearing> {
         let similarity = similarity(candidate);
         let is_of_subject = self.is_of_subject(candidate.quote);
         let of_subject = if is_of_subject { OF_SUBJECT } else { 0.0 };
@@ -218,6 +250,14 @@ pub fn asks_for_work(question: &str) -> bool {
         _ => false,
     };
     !is_looked_up && end - at > 1 && sentence.word(at).is_some_and(|word| list("verbs").has(word))
+}
+
+/// "Which of them could I bring?", "shall we take it?": it asks for advice, whatever is told before.
+fn asks_for_advice(sentence: &Sentence<'_>) -> bool {
+    (0..sentence.len()).any(|at| {
+        matches!(sentence.word(at), Some("could" | "should" | "shall" | "would" | "can"))
+            && matches!(sentence.word(at + 1), Some("i" | "we"))
+    })
 }
 
 /// "When is …", "how many …", "what grade was …": it asks for a fact, and for nothing to be made, advised or done.

@@ -10,6 +10,7 @@ mod choice;
 mod clauses;
 mod colons;
 mod conditions;
+mod context;
 mod denied;
 mod ended;
 mod heads;
@@ -60,7 +61,8 @@ use self::words::list;
 use crate::artifact::Metadata;
 use crate::ports::SentenceLogits;
 
-pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, asks_for_work, choose};
+pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, asks_for_work, choose, may_be_borne_on};
+pub use context::{AROUND_CHARS, with_context};
 pub use ended::only_takes_back;
 pub use judged::{HeldAgainst, ToHold, to_hold_against};
 pub use lasting::has_ended;
@@ -335,7 +337,11 @@ fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -
         (sentence.word(at) == Some("your") && list("answers").at(sentence, at, end) > 0)
             || matches!(sentence.word(at), Some("answers" | "responses" | "replies"))
     });
+    // "No exclamation marks with him" is about what he is sent.
+    let is_of_another =
+        (start..end).any(|at| matches!(sentence.word(at), Some("him" | "her" | "his" | "he" | "she")));
     let is_general = condition.is_none()
+        && !is_of_another
         && !permission::allows_something(sentence, (start, end))
         && !settings::has_setting(sentence.text(start, end))
         && list("answers").within(sentence, start, end)

@@ -306,7 +306,7 @@ impl<'a> Import<'a> {
             artifacts::insert_revision(tx, self.ns, &artifact_id, &new, passages, None, entry).await?;
         if !found.is_empty() {
             // Their vectors are computed with those of the passages.
-            let directives = directives::with_vectors(None, found).await;
+            let directives = directives::with_vectors(None, &new.content, found).await;
             directives::put(tx, self.ns, id, &directives).await?;
         }
         if let Some((conversation, turn)) = turn.filter(|_| is_latest) {

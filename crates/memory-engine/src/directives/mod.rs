@@ -7,14 +7,17 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use memory_core::directive::{
-    Candidate, Chosen, FoundDirective, Gist, Judged, choose, find_directives, find_judged_directives, focus,
-    has_ended, is_about_user, is_limit, only_takes_back, sentences_to_judge,
+    AROUND_CHARS, Candidate, Chosen, FoundDirective, Gist, Judged, choose, find_directives,
+    find_judged_directives, focus, has_ended, is_about_user, is_limit, may_be_borne_on, only_takes_back,
+    sentences_to_judge, with_context,
 };
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, SentenceLogits, TextEncoder};
 use memory_language::text::CharSpan;
-use memory_store::directives::{self, ComparedDirective, NewDirective, StoredDirective, Unembedded, Wanted};
+use memory_store::directives::{
+    self, ComparedDirective, DirectiveVectors, NewDirective, StoredDirective, Wanted,
+};
 use memory_store::events::Source;
 use memory_store::models::ActiveModel;
 use memory_store::projects::names_project;
@@ -63,23 +66,77 @@ impl From<StoredDirective> for Directive {
     }
 }
 
-/// The directives of a text, each with its vector where the model is there.
+/// What is embedded of directives, in the same order.
+#[derive(Default)]
+struct ToEmbed {
+    focuses: Vec<String>,
+    /// With what stands around them.
+    with_context: Vec<String>,
+}
+
+impl ToEmbed {
+    fn add(
+        &mut self,
+        (quote, condition): (&str, Option<&str>),
+        (text, span): (&str, CharSpan),
+        others: &[CharSpan],
+    ) {
+        self.focuses.push(focus(quote, condition).to_owned());
+        let read = with_context(text, span, condition, others);
+        self.with_context.push(read.unwrap_or_else(|| quote.to_owned()));
+    }
+}
+
+/// What the model makes of directives. Without what tells their bearing they are chosen by likeness alone.
+async fn vectors_of(
+    model: &dyn EmbeddingModel,
+    active: &ActiveModel,
+    ToEmbed { focuses, with_context }: ToEmbed,
+    embed_in_background: bool,
+) -> Result<Vec<DirectiveVectors>, EmbeddingError> {
+    let bearings = match model.bearing_version() {
+        Some(version) => {
+            let made = model.embed_for_bearing(with_context).await;
+            let made =
+                made.inspect_err(|error| tracing::warn!(%error, "what directives bear on is not known"));
+            made.unwrap_or_default().into_iter().map(|vector| (version, vector)).collect()
+        }
+        None => Vec::new(),
+    };
+    let embedded = if embed_in_background {
+        model.embed_in_background(focuses).await?
+    } else {
+        model.embed_passages(focuses).await?
+    };
+    let mut bearings = bearings.into_iter();
+    let vectors = |made: Embedded| DirectiveVectors {
+        model_id: active.model_id,
+        embedding: made.vector,
+        bearing: bearings.next(),
+    };
+    Ok(embedded.into_iter().map(vectors).collect())
+}
+
+/// The directives of a text, each with its vectors where the model is there.
 pub(crate) async fn with_vectors(
     model: Option<(Arc<dyn EmbeddingModel>, ActiveModel)>,
+    content: &str,
     found: Vec<FoundDirective>,
 ) -> Vec<NewDirective> {
     let mut made = Vec::new();
     if let Some((model, active)) = model.filter(|_| !found.is_empty()) {
-        let texts = found.iter().map(|found| found.focus().to_owned()).collect();
-        match model.embed_passages(texts).await {
-            Ok(embedded) => {
-                made = embedded.into_iter().map(|made| (active.model_id, made.vector)).collect();
-            }
+        let mut texts = ToEmbed::default();
+        for own in &found {
+            let others: Vec<CharSpan> = found.iter().map(|it| it.span).filter(|it| *it != own.span).collect();
+            texts.add((&own.quote, own.condition.as_deref()), (content, own.span), &others);
+        }
+        match vectors_of(&*model, &active, texts, false).await {
+            Ok(vectors) => made = vectors,
             Err(error) => tracing::warn!(%error, "vectors of directives will be computed later"),
         }
     }
     let mut made = made.into_iter();
-    found.into_iter().map(|found| NewDirective { vector: made.next(), ..found.into() }).collect()
+    found.into_iter().map(|found| NewDirective { vectors: made.next(), ..found.into() }).collect()
 }
 
 /// Writes the directives of a revision, and which others they take the place of or are replaced by.
@@ -236,21 +293,25 @@ pub(crate) async fn embed_missing(
     of: Option<(&Namespace, RevisionId)>,
 ) -> Result<Result<(), EmbeddingError>, StoreError> {
     let ns = of.map(|(ns, _)| ns);
+    let wanted = (active.model_id, model.bearing_version());
     let mut after = 0;
     loop {
         let mut conn = store.acquire_of(ns).await?;
-        let batch = directives::without_vector(&mut conn, of, active.model_id, after, BATCH).await?;
+        let batch =
+            directives::without_vector(&mut conn, of, wanted, after, AROUND_CHARS as i32, BATCH).await?;
         drop(conn);
         let Some(last) = batch.last() else { return Ok(Ok(())) };
         after = last.directive_id;
-        let text = |it: &Unembedded| focus(&it.quote, it.condition.as_deref()).to_owned();
-        let made = match model.embed_in_background(batch.iter().map(text).collect()).await {
+        let mut texts = ToEmbed::default();
+        for it in &batch {
+            texts.add((&it.quote, it.condition.as_deref()), (&it.excerpt, it.span), &it.others);
+        }
+        let made = match vectors_of(model, active, texts, true).await {
             Ok(made) => made,
             Err(error) => return Ok(Err(error)),
         };
-        let vectors = batch.iter().map(|it| it.directive_id).zip(made.into_iter().map(|made| made.vector));
-        directives::write_vectors(&mut *store.acquire_of(ns).await?, active.model_id, vectors.collect())
-            .await?;
+        let vectors = batch.iter().map(|it| it.directive_id).zip(made).collect();
+        directives::write_vectors(&mut *store.acquire_of(ns).await?, vectors).await?;
     }
 }
 
@@ -258,6 +319,8 @@ pub(crate) async fn embed_missing(
 pub(crate) struct QuestionRead<'a> {
     pub(crate) text: &'a str,
     pub(crate) embedded: Option<&'a (Arc<Embedded>, ActiveModel)>,
+    /// By which directives are near that bear on it, where they are looked for by that.
+    pub(crate) bearing: Option<(i16, Arc<Embedded>)>,
     /// The revisions that were found, with the similarity of their passages.
     pub(crate) found: Vec<(RevisionId, f32)>,
 }
@@ -266,10 +329,11 @@ impl<'a> QuestionRead<'a> {
     pub(crate) fn new(
         text: &'a str,
         embedded: Option<&'a (Arc<Embedded>, ActiveModel)>,
+        bearing: Option<(i16, Arc<Embedded>)>,
         ranked: &[Ranked],
     ) -> Self {
         let similarity = |ranked: &Ranked| Some((ranked.revision_id, ranked.explanation.vector?.score));
-        Self { text, embedded, found: ranked.iter().filter_map(similarity).collect() }
+        Self { text, embedded, bearing, found: ranked.iter().filter_map(similarity).collect() }
     }
 }
 
@@ -293,6 +357,11 @@ fn holds_in(projects: &[String], directive: &StoredDirective) -> bool {
 }
 
 impl Memory {
+    /// The vector of a question by which directives bear on it, unless what it asks for is changed by none.
+    pub(crate) async fn embedded_for_bearing(&self, question: &str) -> Option<(i16, Arc<Embedded>)> {
+        if may_be_borne_on(question) { self.model.embed_request(question).await } else { None }
+    }
+
     /// The directives that bear on a question, best first.
     pub(crate) async fn directives(
         &self,
@@ -309,10 +378,11 @@ impl Memory {
         let filters = Filters { tags, include_superseded: false, ..request.filters.clone() };
         let query =
             question.embedded.map(|(embedded, model)| QueryVector { model, vector: &embedded.vector });
-        let wanted =
-            Wanted { filters: &filters, query, found: &question.found, limit: READ_MAX, projects: &projects };
+        let bearing = question.bearing.as_ref().map(|(version, made)| (*version, made.vector.as_slice()));
+        let (found, projects) = (&*question.found, &*projects);
+        let wanted = Wanted { filters: &filters, query, bearing, found, limit: READ_MAX, projects };
         let mut stored = holding(conn, ns, wanted).await?;
-        stored.retain(|it| holds_in(&projects, it));
+        stored.retain(|it| holds_in(projects, it));
         let candidates: Vec<Candidate<'_>> = stored.iter().map(candidate).collect();
         let chosen = choose(question.text, &candidates);
         let mut stored: Vec<Option<StoredDirective>> = stored.into_iter().map(Some).collect();
@@ -343,7 +413,14 @@ impl Memory {
         self.recovery
             .retry_transient(|| async {
                 let filters = Filters::default();
-                let wanted = Wanted { filters: &filters, query: None, found: &[], limit: READ_MAX, projects };
+                let wanted = Wanted {
+                    filters: &filters,
+                    query: None,
+                    bearing: None,
+                    found: &[],
+                    limit: READ_MAX,
+                    projects,
+                };
                 let mut stored = holding(&mut *self.store.acquire(ns).await?, ns, wanted).await?;
                 let is_here = |it: &StoredDirective| it.projects.iter().any(|tag| projects.contains(tag));
                 stored.retain(|it| holds_in(projects, it));
@@ -383,6 +460,7 @@ fn candidate(stored: &StoredDirective) -> Candidate<'_> {
         is_general: stored.is_general,
         is_permission: stored.is_permission,
         similarity: stored.similarity,
+        bearing: stored.bearing,
         of_passage: stored.of_passage,
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Asked {
     pub(super) question: Arc<Question>,
     /// With the model that it was embedded by.
     pub(super) embedded: Option<(Arc<Embedded>, ActiveModel)>,
+    /// By which directives bear on it, with the version of these vectors.
+    pub(super) bearing: Option<(i16, Arc<Embedded>)>,
     /// The entities that it names.
     pub(super) named: Vec<i64>,
     /// How many observations the graphs of the namespace have, counted a moment ago.
@@ -45,6 +47,8 @@ pub(super) struct Asked {
 /// What is looked for, and where.
 pub(super) struct Searching<'a> {
     pub(super) request: &'a RecallRequest,
+    /// The question as it was asked, and what of it is looked for.
+    pub(super) asked: &'a str,
     pub(super) query: &'a str,
     pub(super) searched: &'a Searched,
     /// This is the first tier of the search.
@@ -112,25 +116,33 @@ impl Memory {
         embedding: impl Future<Output = EmbeddedQuestion>,
         warnings: &mut Vec<String>,
     ) -> Result<(Asked, Found), EngineError> {
-        let Searching { request, query, searched, is_first } = searching;
+        let Searching { request, asked, query, searched, is_first } = searching;
         let Searched { scope, breadth, observations, resident, .. } = searched;
         let (breadth, in_memory) = (*breadth, resident.as_deref());
         let weights = &self.settings.weights;
         let words = async move {
             let question = self.read_question(&mut conn, ns, query).await?;
-            let by_words = if weights.lexical > 0.0 {
-                question.passages(&mut conn, ns, scope, breadth, in_memory).await?
-            } else {
-                Vec::new()
+            let bearing = async {
+                let may_bear = is_first && question.has_directives;
+                if may_bear { self.embedded_for_bearing(asked).await } else { None }
             };
-            let named = if is_first {
-                self.named(&mut conn, ns, request, query, in_memory).await?
-            } else {
-                Vec::new()
+            let words = async {
+                let by_words = if weights.lexical > 0.0 {
+                    question.passages(&mut conn, ns, scope, breadth, in_memory).await?
+                } else {
+                    Vec::new()
+                };
+                let named = if is_first {
+                    self.named(&mut conn, ns, request, query, in_memory).await?
+                } else {
+                    Vec::new()
+                };
+                let waiting = self.waiting(&mut conn, ns, request, question.newest).await?;
+                conn.done();
+                Ok::<_, EngineError>((by_words, named, waiting))
             };
-            let waiting = self.waiting(&mut conn, ns, request, question.newest).await?;
-            conn.done();
-            Ok::<_, EngineError>((question, by_words, named, waiting))
+            let (found, bearing) = futures::join!(words, bearing);
+            Ok::<_, EngineError>((question, found?, bearing))
         };
         let vectors = async {
             let embedded = embedding.await.unwrap_or_else(|why| {
@@ -147,14 +159,15 @@ impl Memory {
             Ok((embedded, nearest))
         };
         let words = measures::stage("words", words);
-        let ((question, by_words, named, waiting), (embedded, nearest)) = futures::try_join!(words, vectors)?;
+        let (by_words, by_vectors) = futures::try_join!(words, vectors)?;
+        let ((question, (by_words, named, waiting), bearing), (embedded, nearest)) = (by_words, by_vectors);
         measures::candidates("words", by_words.len());
         measures::candidates("vectors", nearest.len());
         if embedded.is_some() && waiting > 0 {
             warn(warnings, &waiting_warning(waiting));
         }
         let (question, resident) = (Arc::new(question), resident.clone());
-        let asked = Asked { question, embedded, named, observations: *observations, resident };
+        let asked = Asked { question, embedded, bearing, named, observations: *observations, resident };
         Ok((asked, Found { by_words, nearest }))
     }
 

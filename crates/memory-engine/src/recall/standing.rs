@@ -28,7 +28,7 @@ impl Memory {
         (query, asked): (&str, &Asked),
         ranked: &mut Vec<Ranked>,
     ) -> Result<Vec<Directive>, EngineError> {
-        let question = QuestionRead::new(query, asked.embedded.as_ref(), ranked);
+        let question = QuestionRead::new(query, asked.embedded.as_ref(), asked.bearing.clone(), ranked);
         let bearing = self.directives(conn, ns, request, question).await?;
         if raises && let Some(last) = ranked.get(BEHIND - 1).or(ranked.last()) {
             let score = last.score;

@@ -91,7 +91,7 @@ impl Memory {
         if let Some(tier) = holds_for.and_then(|version| self.found_before(digest, version, &searched)) {
             return Ok((tier, conn));
         }
-        let searching = Searching { request, query: subject, searched: &searched, is_first };
+        let searching = Searching { request, asked: query, query: subject, searched: &searched, is_first };
         let found = self.ask(ns, conn, searching, embedding, warnings).await?;
         let is_spread = many.as_ref().is_some_and(|many| many.is_spread);
         let ranking =

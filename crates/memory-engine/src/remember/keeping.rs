@@ -38,7 +38,7 @@ impl Memory {
             };
             // Whose words they are may have changed.
             let found = find_directives(&new.content, &meta);
-            let directives = directives::with_vectors(self.model.ready(), found).await;
+            let directives = directives::with_vectors(self.model.ready(), &new.content, found).await;
             let mut tx = self.store.begin(ns).await?;
             if let Some((conversation, _)) = meta.turn() {
                 talks::lock_conversation(&mut tx, ns, conversation).await?;

@@ -172,7 +172,7 @@ impl Memory {
         uid: ArtifactUid,
         current: Option<CurrentRevision>,
     ) -> Result<Remembered, EngineError> {
-        let directives = directives::with_vectors(self.model.ready(), found.to_vec()).await;
+        let directives = directives::with_vectors(self.model.ready(), &new.content, found.to_vec()).await;
         let is_embedding_pending = prepared.lacks_vectors();
         let entry = Entry {
             uid: &uid,

@@ -1,5 +1,6 @@
 //! Embedding jobs: the vectors of texts that were too long, or whose model was away, when they came in.
 
+use futures::future::BoxFuture;
 use memory_core::id::RevisionId;
 use memory_core::job::ErrorCode;
 use memory_core::ports::EmbeddingError;
@@ -9,6 +10,7 @@ use memory_store::passages;
 
 use super::JobRunner;
 use super::attempt::{JobError, MODEL_WAIT, Slice};
+use crate::error::chain;
 use crate::remember::embed;
 use crate::{ModelState, directives};
 
@@ -76,6 +78,21 @@ impl JobRunner {
                 return Ok(());
             }
         }
+    }
+
+    /// Computes the vectors that directives lack which were stored without the model, or by an earlier version. What fails is logged, and
+    /// done next time.
+    pub fn embed_directives(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let Some((model, active)) = self.model.ready() else { return };
+            match directives::embed_missing(&self.store, &*model, &active, None).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "failed to compute the vectors of directives"),
+                Err(error) => {
+                    tracing::warn!(error = %chain(&error), "failed to write the vectors of directives");
+                }
+            }
+        })
     }
 
     /// The model is being loaded, or why there is none.

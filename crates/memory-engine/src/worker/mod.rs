@@ -155,6 +155,9 @@ impl Worker {
         if now >= due.sweep {
             due.sweep = now + SWEEP_INTERVAL;
             self.sweep().await;
+            // Beside the jobs: after an upgrade there may be many.
+            let runner = Arc::clone(&self.runner);
+            tokio::spawn(async move { runner.embed_directives().await });
             self.mend_clock().await;
         }
         if now >= due.leases && !running.is_empty() {

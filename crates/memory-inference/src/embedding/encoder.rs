@@ -16,7 +16,6 @@ use crate::integrity::Sums;
 use crate::sentence_encoder::SentenceEncoder;
 use crate::tokenizer::tokenizer;
 
-const ONNX_FILE: &str = "model_int8.onnx";
 const CONFIG_FILE: &str = "config.json";
 
 pub(super) struct Encoder {
@@ -41,6 +40,7 @@ struct Prefix {
 impl Encoder {
     pub(super) fn load(
         model_dir: &Path,
+        onnx_file: &str,
         description: &ModelDescription,
         environment: &Environment,
         threads: usize,
@@ -52,7 +52,7 @@ impl Encoder {
         let config = sums.read(model_dir, CONFIG_FILE).map_err(unavailable)?;
         let config: serde_json::Value = serde_json::from_slice(&config)
             .map_err(|error| unavailable(format!("{CONFIG_FILE} cannot be read: {error}")))?;
-        let model = SentenceEncoder::load(model_dir, ONNX_FILE, &sums, environment, threads);
+        let model = SentenceEncoder::load(model_dir, onnx_file, &sums, environment, threads);
         let model = model.map_err(|error| {
             EmbeddingError::Unavailable(format!(
                 "the model in {} does not load: {error}",

@@ -5,6 +5,7 @@
 //! passages are queued, as in an import, a second thread with a copy of the model helps.
 
 mod batches;
+mod bearing;
 mod description;
 mod encoder;
 mod lanes;
@@ -19,11 +20,15 @@ use async_trait::async_trait;
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, ModelInfo};
 use tokio::sync::oneshot;
 
+use self::bearing::Bearing;
+use self::description::unavailable;
 pub use self::description::{MODEL_FILE, ModelDescription};
 use self::encoder::Encoder;
 use self::lanes::{Job, Lane, Lanes};
+use crate::adapted::{BEARING_ENCODER, BEARING_VERSION};
 use crate::runtime;
 
+const ONNX_FILE: &str = "model_int8.onnx";
 /// The most texts of one job: more are divided, so that two threads can share them.
 const PIECE: usize = 16;
 
@@ -33,6 +38,8 @@ pub struct OnnxEmbedding {
     lanes: Arc<Lanes>,
     thread: Option<JoinHandle<()>>,
     load: Arc<dyn Fn() -> Result<Encoder, EmbeddingError> + Send + Sync>,
+    /// Where setup has made it.
+    bearing: Option<Arc<Bearing>>,
     /// The last one.
     helper: Mutex<Option<JoinHandle<()>>>,
 }
@@ -53,12 +60,26 @@ impl OnnxEmbedding {
             .map_err(|error| EmbeddingError::Unavailable(error.to_string()))?;
         let info = ModelInfo { id: description.id.clone(), dimension: description.dimension };
         let model_dir = model_dir.to_owned();
-        let load = move || Encoder::load(&model_dir, &description, &environment, threads);
+        let has_bearing = model_dir.join(BEARING_ENCODER.file).is_file();
+        let load = move |file| Encoder::load(&model_dir, file, &description, &environment, threads);
+        let load = Arc::new(load);
+        let bearing = has_bearing.then(|| {
+            let load = Arc::clone(&load);
+            Arc::new(Bearing::new(move || load(BEARING_ENCODER.file)))
+        });
+        let load = move || load(ONNX_FILE);
         let encoder = load()?;
         let lanes = Arc::new(Lanes::default());
         let thread = worker::spawn(encoder, Arc::clone(&lanes))
             .map_err(|error| EmbeddingError::Unavailable(format!("no thread for the model: {error}")))?;
-        Ok(Self { info, lanes, thread: Some(thread), load: Arc::new(load), helper: Mutex::default() })
+        Ok(Self {
+            info,
+            lanes,
+            thread: Some(thread),
+            load: Arc::new(load),
+            bearing,
+            helper: Mutex::default(),
+        })
     }
 
     /// Starts the second thread. Without it everything is done as well, later.
@@ -115,6 +136,18 @@ impl EmbeddingModel for OnnxEmbedding {
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
         let embedded = self.embed(Lane::Queries, vec![text.to_owned()]).await?;
         embedded.into_iter().next().ok_or_else(|| EmbeddingError::Failed("no vector came back".to_owned()))
+    }
+
+    fn bearing_version(&self) -> Option<i16> {
+        self.bearing.is_some().then_some(BEARING_VERSION)
+    }
+
+    async fn embed_for_bearing(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let Some(bearing) = self.bearing.clone() else {
+            return Err(unavailable(format!("{} is missing", BEARING_ENCODER.file)));
+        };
+        let made = tokio::task::spawn_blocking(move || bearing.vectors(&texts)).await;
+        made.unwrap_or_else(|ended| Err(EmbeddingError::Failed(ended.to_string())))
     }
 }
 

@@ -23,18 +23,8 @@ use tokio::sync::oneshot;
 
 use self::model::{Failed, Model, PairModel, Place};
 use self::reading::{IsCancelled, Reading};
+use crate::adapted::TEXT_ENCODER;
 
-/// Low-rank differences to the weights of the encoder, which setup merges with them, and the last layers.
-pub const ENCODER_ADAPTER: &[u8] = include_bytes!("../../data/text_encoder.safetensors");
-/// The merged model in the folder of the embedding model. Another adapter takes the next number: setup adds what is missing.
-pub const ENCODER_FILE: &str = "text_encoder_13.onnx";
-/// The same of an encoder that compares an earlier statement with a later one: directives that no longer hold.
-pub const PAIR_ADAPTER: &[u8] = include_bytes!("../../data/pair_encoder.safetensors");
-pub const PAIR_FILE: &str = "pair_encoder_2.onnx";
-/// All that setup makes: the file, and what is merged with the weights.
-pub const ENCODERS: [(&str, &[u8]); 2] = [(ENCODER_FILE, ENCODER_ADAPTER), (PAIR_FILE, PAIR_ADAPTER)];
-/// So many layers of the encoder are read.
-pub const ENCODER_LAYERS: usize = 4;
 /// Without anything to read, the model is given back after this. Loading it again takes less than a tenth of a second.
 const IDLE: Duration = Duration::from_secs(5);
 /// Texts whose names were asked for and whose clauses may be asked for next: of as many extractions at a time.
@@ -75,7 +65,7 @@ pub struct OnnxTextEncoder {
 impl OnnxTextEncoder {
     /// What setup put into `model_dir`, if it did. Nothing is loaded yet.
     pub fn in_folder(model_dir: &Path, onnxruntime_library: &Path) -> Option<Arc<dyn TextEncoder>> {
-        if !model_dir.join(ENCODER_FILE).is_file() {
+        if !model_dir.join(TEXT_ENCODER.file).is_file() {
             return None;
         }
         let place = Place { model_dir: model_dir.to_owned(), library: onnxruntime_library.to_owned() };

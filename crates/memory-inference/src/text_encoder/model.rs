@@ -8,7 +8,7 @@ use safetensors::SafeTensors;
 use tokenizers::Tokenizer;
 
 use super::tokens::Tokens;
-use super::{ENCODER_ADAPTER, ENCODER_FILE, PAIR_ADAPTER, PAIR_FILE};
+use crate::adapted::{PAIR_ENCODER, TEXT_ENCODER};
 use crate::convert::decode;
 use crate::integrity::Sums;
 use crate::runtime;
@@ -58,16 +58,16 @@ pub(super) struct PairModel {
 
 impl PairModel {
     pub(super) fn load(place: &Place) -> Result<Self, Failed> {
-        let layers = Layers::load(place, PAIR_FILE)?;
-        let adapter = SafeTensors::deserialize(PAIR_ADAPTER).map_err(failed)?;
+        let layers = Layers::load(place, PAIR_ENCODER.file)?;
+        let adapter = SafeTensors::deserialize(PAIR_ENCODER.adapter).map_err(failed)?;
         Ok(Self { layers, replacing: Head::read(&adapter, "replacing")? })
     }
 }
 
 impl Model {
     pub(super) fn load(place: &Place) -> Result<Self, Failed> {
-        let layers = Layers::load(place, ENCODER_FILE)?;
-        let adapter = SafeTensors::deserialize(ENCODER_ADAPTER).map_err(failed)?;
+        let layers = Layers::load(place, TEXT_ENCODER.file)?;
+        let adapter = SafeTensors::deserialize(TEXT_ENCODER.adapter).map_err(failed)?;
         let (names, clauses) = (Head::read(&adapter, "names")?, Head::read(&adapter, "clauses")?);
         let directives = Head::read(&adapter, "directives")?;
         let revising = Head::read(&adapter, "revising")?;

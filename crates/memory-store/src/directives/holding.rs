@@ -27,6 +27,8 @@ pub struct StoredDirective {
     pub since: Timestamp,
     /// Of its focus to a question: the cosine.
     pub similarity: Option<f32>,
+    /// The cosine by which it bears on a request.
+    pub bearing: Option<f32>,
     /// Of the passage that it stands in, as it was given.
     pub of_passage: Option<f32>,
     /// The tags of its text that name a project, in small letters.
@@ -38,6 +40,8 @@ pub struct StoredDirective {
 pub struct Wanted<'a> {
     pub filters: &'a Filters,
     pub query: Option<QueryVector<'a>>,
+    /// The request, as the model of this version makes it.
+    pub bearing: Option<(i16, &'a [f32])>,
     /// Revisions that a search has found, with the similarity of their passages.
     pub found: &'a [(RevisionId, f32)],
     pub limit: i64,
@@ -62,7 +66,7 @@ pub async fn holding(
     push_is_of(&mut statement, wanted.projects);
     statement.push(" as is_of_project, ");
     match wanted.query {
-        // Only the model's number, ours, is written into the statement.
+        // Only numbers of ours are written into the statement.
         Some(query) => {
             statement
                 .push(format!("case when d.model_id = {} then (-(d.embedding <#> ", query.model.model_id));
@@ -70,6 +74,15 @@ pub async fn holding(
         }
         None => {
             statement.push("null::real as similarity");
+        }
+    }
+    match wanted.bearing {
+        Some((version, vector)) => {
+            statement.push(format!(", case when d.bearing_version = {version} then (-(d.bearing <#> "));
+            statement.push_bind(Vector::from(vector.to_vec())).push("))::real end as bearing");
+        }
+        None => {
+            statement.push(", null::real as bearing");
         }
     }
     let (revisions, cosines): (Vec<i64>, Vec<f32>) =
@@ -110,7 +123,7 @@ pub async fn holding(
                              and least(d.end_char, t.end_char) - greatest(d.start_char, t.start_char)
                                  > least(d.end_char - d.start_char, t.end_char - t.start_char) / 2)
          ) holding
-         order by is_general desc, greatest(of_passage, similarity) desc nulls last, is_of_project desc, said_at desc,
+         order by is_general desc, greatest(of_passage, similarity, bearing) desc nulls last, is_of_project desc, said_at desc,
                   directive_id desc
          limit ",
     );
@@ -132,6 +145,7 @@ fn stored_of(row: &PgRow) -> Result<StoredDirective, StoreError> {
         conversation_id: row.try_get("conversation_id")?,
         since: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),
         similarity: row.try_get("similarity")?,
+        bearing: row.try_get("bearing")?,
         of_passage: row.try_get("of_passage")?,
         projects: row.try_get("projects")?,
     })

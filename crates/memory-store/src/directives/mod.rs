@@ -20,7 +20,8 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 pub use self::holding::{StoredDirective, Wanted, holding};
-pub use self::vectors::{Unembedded, lacks_vectors, without_vector, write_vectors};
+use self::vectors::Columns;
+pub use self::vectors::{DirectiveVectors, Unembedded, lacks_vectors, without_vector, write_vectors};
 use crate::events::Source;
 use crate::{Conn, StoreError, Tx};
 
@@ -28,15 +29,14 @@ use crate::{Conn, StoreError, Tx};
 #[derive(Debug, Clone)]
 pub struct NewDirective {
     pub found: FoundDirective,
-    /// With the model that made it.
-    pub vector: Option<(i16, Vec<f32>)>,
+    pub vectors: Option<DirectiveVectors>,
     /// Earlier ones that no longer hold after it, beyond those that words tell of.
     pub replaces: Vec<i64>,
 }
 
 impl From<FoundDirective> for NewDirective {
     fn from(found: FoundDirective) -> Self {
-        Self { found, vector: None, replaces: Vec::new() }
+        Self { found, vectors: None, replaces: Vec::new() }
     }
 }
 
@@ -80,21 +80,25 @@ pub async fn put(
     let found = |value: fn(&FoundDirective) -> bool| -> Vec<bool> {
         directives.iter().map(|new| value(&new.found)).collect()
     };
-    let vectors = directives.iter().map(|new| new.vector.as_ref());
+    let Columns { model_ids, embeddings, versions, bearings } =
+        directives.iter().map(|new| new.vectors.clone()).collect();
     sqlx::query(
         "insert into directive (namespace, revision_id, start_char, end_char, quote, condition, is_general,
-             is_permission, in_conversation, model_id, embedding)
+             is_permission, in_conversation, model_id, embedding, bearing_version, bearing)
          select $1, $2, u.*
          from unnest($3::int[], $4::int[], $5::text[], $6::text[], $7::bool[], $8::bool[], $9::bool[],
-             $10::smallint[], $11::vector[]) u
+             $10::smallint[], $11::vector[], $12::smallint[], $13::vector[]) u
          on conflict (namespace, revision_id, start_char) do update
          set end_char = excluded.end_char, quote = excluded.quote, condition = excluded.condition,
              is_general = excluded.is_general, is_permission = excluded.is_permission,
              in_conversation = excluded.in_conversation,
-             model_id = case when (directive.quote, directive.condition) is not distinct from (excluded.quote, excluded.condition)
-                             then directive.model_id else excluded.model_id end,
-             embedding = case when (directive.quote, directive.condition) is not distinct from (excluded.quote, excluded.condition)
-                              then directive.embedding else excluded.embedding end",
+             (model_id, embedding, bearing_version, bearing) =
+                 (select kept.model_id, kept.embedding, kept.bearing_version, kept.bearing
+                  from (values (directive.model_id, directive.embedding, directive.bearing_version, directive.bearing, true),
+                               (excluded.model_id, excluded.embedding, excluded.bearing_version, excluded.bearing, false))
+                      kept (model_id, embedding, bearing_version, bearing, is_before)
+                  where is_before
+                      = ((directive.quote, directive.condition) is not distinct from (excluded.quote, excluded.condition)))",
     )
     .bind(ns.as_str())
     .bind(revision_id.0)
@@ -105,8 +109,10 @@ pub async fn put(
     .bind(found(|found| found.is_general))
     .bind(found(|found| found.is_permission))
     .bind(found(|found| found.in_conversation))
-    .bind(vectors.clone().map(|made| made.map(|(model, _)| *model)).collect::<Vec<_>>())
-    .bind(vectors.map(|made| made.map(|(_, vector)| Vector::from(vector.clone()))).collect::<Vec<_>>())
+    .bind(model_ids)
+    .bind(embeddings)
+    .bind(versions)
+    .bind(bearings)
     .execute(&mut **tx)
     .await?;
     Ok(sqlx::query_scalar("select directive_id from directive where namespace = $1 and revision_id = $2")

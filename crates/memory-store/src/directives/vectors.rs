@@ -1,32 +1,64 @@
 //! The vectors of directives: which are missing, and how they are written.
 
 use memory_core::id::{Namespace, RevisionId};
+use memory_language::text::CharSpan;
 use pgvector::Vector;
+use sqlx::Row;
+use sqlx::postgres::PgRow;
 
 use crate::{Conn, StoreError, Tx};
 
-/// A directive whose vector is missing, of any namespace.
+/// What models make of a directive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DirectiveVectors {
+    pub model_id: i16,
+    /// Of its focus, as passages are embedded.
+    pub embedding: Vec<f32>,
+    /// By which requests that it bears on are near, with the version of the model that made it.
+    pub bearing: Option<(i16, Vec<f32>)>,
+}
+
+/// A directive whose vectors are missing, of any namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unembedded {
     pub directive_id: i64,
     pub quote: String,
     pub condition: Option<String>,
+    /// Its text, or so many characters of it around the quote as were asked for.
+    pub excerpt: String,
+    /// The quote in the excerpt.
+    pub span: CharSpan,
+    /// Other directives of the text that reach into the excerpt.
+    pub others: Vec<CharSpan>,
 }
 
-/// The directives that the model has no vector for, of one revision or of all, in order behind this one.
+/// The directives that have no vector of the model, or none by which they bear of this version, of one revision or of all, in order
+/// behind this one; each with its text up to `around_chars` before and behind it.
 pub async fn without_vector(
     conn: &mut Conn,
     of: Option<(&Namespace, RevisionId)>,
-    model_id: i16,
+    (model_id, bearing_version): (i16, Option<i16>),
     after: i64,
+    around_chars: i32,
     limit: i64,
 ) -> Result<Vec<Unembedded>, StoreError> {
-    let rows: Vec<(i64, String, Option<String>)> = sqlx::query_as(
-        "select directive_id, quote, condition
-         from directive
-         where model_id is distinct from $1 and directive_id > $2
-           and ($3::text is null or (namespace = $3 and revision_id = $4))
-         order by directive_id
+    let rows = sqlx::query(
+        "select d.directive_id, d.quote, d.condition, substr(a.content, x.start + 1, d.end_char + $7 - x.start) as excerpt,
+                d.start_char - x.start as start_char, d.end_char - x.start as end_char, o.starts, o.ends
+         from directive d
+         join artifact_revision r using (namespace, revision_id)
+         join artifact a using (namespace, artifact_id)
+         cross join lateral (select greatest(d.start_char - $7, 0)) x (start)
+         cross join lateral (
+             select coalesce(array_agg(greatest(o.start_char - x.start, 0) order by o.start_char), '{}'),
+                    coalesce(array_agg(o.end_char - x.start order by o.start_char), '{}')
+             from directive o
+             where o.namespace = d.namespace and o.revision_id = d.revision_id and o.directive_id <> d.directive_id
+               and o.end_char > x.start and o.start_char < d.end_char + $7) o (starts, ends)
+         where (d.model_id is distinct from $1 or ($6::smallint is not null and d.bearing_version is distinct from $6))
+           and d.directive_id > $2
+           and ($3::text is null or (d.namespace = $3 and d.revision_id = $4))
+         order by d.directive_id
          limit $5",
     )
     .bind(model_id)
@@ -34,31 +66,74 @@ pub async fn without_vector(
     .bind(of.map(|(ns, _)| ns.as_str()))
     .bind(of.map_or(0, |(_, revision)| revision.0))
     .bind(limit)
+    .bind(bearing_version)
+    .bind(around_chars)
     .fetch_all(conn)
     .await?;
-    let unembedded = |(directive_id, quote, condition)| Unembedded { directive_id, quote, condition };
-    Ok(rows.into_iter().map(unembedded).collect())
+    rows.iter().map(unembedded_of).collect()
+}
+
+fn unembedded_of(row: &PgRow) -> Result<Unembedded, StoreError> {
+    let span = |start: i32, end: i32| CharSpan::new(start as usize, end as usize);
+    let (starts, ends): (Vec<i32>, Vec<i32>) = (row.try_get("starts")?, row.try_get("ends")?);
+    Ok(Unembedded {
+        directive_id: row.try_get("directive_id")?,
+        quote: row.try_get("quote")?,
+        condition: row.try_get("condition")?,
+        excerpt: row.try_get("excerpt")?,
+        span: span(row.try_get("start_char")?, row.try_get("end_char")?),
+        others: starts.into_iter().zip(ends).map(|(start, end)| span(start, end)).collect(),
+    })
 }
 
 /// Writes vectors of directives, as far as these are still there.
-pub async fn write_vectors(
-    conn: &mut Conn,
-    model_id: i16,
-    vectors: Vec<(i64, Vec<f32>)>,
-) -> Result<(), StoreError> {
-    let (ids, vectors): (Vec<i64>, Vec<Vector>) =
-        vectors.into_iter().map(|(id, vector)| (id, Vector::from(vector))).unzip();
+pub async fn write_vectors(conn: &mut Conn, vectors: Vec<(i64, DirectiveVectors)>) -> Result<(), StoreError> {
+    let (ids, vectors): (Vec<i64>, Vec<DirectiveVectors>) = vectors.into_iter().unzip();
+    let Columns { model_ids, embeddings, versions, bearings } = vectors.into_iter().map(Some).collect();
+    // What this model cannot tell of bearing stays as another told it.
     sqlx::query(
-        "update directive d set model_id = $1, embedding = u.embedding
-         from unnest($2::bigint[], $3::vector[]) u (directive_id, embedding)
+        "update directive d
+         set model_id = u.model_id, embedding = u.embedding,
+             bearing_version = coalesce(u.bearing_version, d.bearing_version), bearing = coalesce(u.bearing, d.bearing)
+         from unnest($1::bigint[], $2::smallint[], $3::vector[], $4::smallint[], $5::vector[])
+             u (directive_id, model_id, embedding, bearing_version, bearing)
          where d.directive_id = u.directive_id",
     )
-    .bind(model_id)
     .bind(ids)
-    .bind(vectors)
+    .bind(model_ids)
+    .bind(embeddings)
+    .bind(versions)
+    .bind(bearings)
     .execute(conn)
     .await?;
     Ok(())
+}
+
+/// Vectors as the columns that they are written to.
+#[derive(Default)]
+pub(super) struct Columns {
+    pub(super) model_ids: Vec<Option<i16>>,
+    pub(super) embeddings: Vec<Option<Vector>>,
+    pub(super) versions: Vec<Option<i16>>,
+    pub(super) bearings: Vec<Option<Vector>>,
+}
+
+impl FromIterator<Option<DirectiveVectors>> for Columns {
+    fn from_iter<I: IntoIterator<Item = Option<DirectiveVectors>>>(vectors: I) -> Self {
+        let mut columns = Self::default();
+        for vectors in vectors {
+            let (model_id, embedding, bearing) = match vectors {
+                Some(made) => (Some(made.model_id), Some(Vector::from(made.embedding)), made.bearing),
+                None => (None, None, None),
+            };
+            let (version, bearing) = bearing.unzip();
+            columns.model_ids.push(model_id);
+            columns.embeddings.push(embedding);
+            columns.versions.push(version);
+            columns.bearings.push(bearing.map(Vector::from));
+        }
+        columns
+    }
 }
 
 /// Whether a directive of the revision has no vector of any model.

@@ -6,10 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use memory_inference::adapted::ADAPTED_MODELS;
 use memory_inference::convert::{convert_first_layers, convert_to_int8_onnx, write_word_embeddings};
 use memory_inference::embedding::{MODEL_FILE, ModelDescription};
 use memory_inference::integrity::{SUMS_FILE, write_sums};
-use memory_inference::text_encoder::{ENCODER_LAYERS, ENCODERS};
 use memory_inference::word_embeddings::WORD_EMBEDDINGS_FILE;
 use walkdir::WalkDir;
 
@@ -94,8 +94,8 @@ impl<'a> Installer<'a> {
 /// Weights as published become those that are run.
 fn prepare_model(folder: &Path) -> anyhow::Result<()> {
     convert_to_int8_onnx(folder, None, &folder.join("model_int8.onnx"))?;
-    for (name, adapter) in ENCODERS {
-        convert_first_layers(folder, ENCODER_LAYERS, Some(adapter), &folder.join(name))?;
+    for model in ADAPTED_MODELS {
+        convert_first_layers(folder, model.layers, Some(model.adapter), &folder.join(model.file))?;
     }
     write_word_embeddings(folder, &folder.join(WORD_EMBEDDINGS_FILE))?;
     let weights = folder.join(WEIGHTS);
@@ -111,7 +111,7 @@ fn prepare_model(folder: &Path) -> anyhow::Result<()> {
     let description = folder.join(MODEL_FILE);
     fs::write(&description, json).with_context(|| format!("cannot write {}", description.display()))?;
     let made = ["model_int8.onnx", WORD_EMBEDDINGS_FILE, MODEL_FILE];
-    for name in made.into_iter().chain(ENCODERS.map(|(name, _)| name)) {
+    for name in made.into_iter().chain(ADAPTED_MODELS.map(|model| model.file)) {
         let file = folder.join(name);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644))
             .with_context(|| format!("cannot set the mode of {}", file.display()))?;

@@ -12,9 +12,9 @@ mod unpack;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use memory_inference::adapted::ADAPTED_MODELS;
 use memory_inference::embedding::MODEL_FILE;
 use memory_inference::files::{self, DEFAULT_MODEL, ONNXRUNTIME_LIBRARY};
-use memory_inference::text_encoder::ENCODERS;
 use memory_inference::word_embeddings::WORD_EMBEDDINGS_FILE;
 use serde::Serialize;
 
@@ -223,7 +223,7 @@ impl Components {
             // Earlier setups made none.
             Component::Model => {
                 let folder = self.folder(Component::Model);
-                ENCODERS.iter().all(|(name, _)| folder.join(name).is_file())
+                ADAPTED_MODELS.iter().all(|model| folder.join(model.file).is_file())
             }
             Component::OnnxRuntime => true,
         };

@@ -118,9 +118,9 @@ fn a_model_without_an_encoder_is_enough_to_start_and_is_made_anew_by_setup() {
     fs::write(model.join(MODEL_FILE), "{}").unwrap();
     let is_missing = |missing: &Missing| missing.component == Component::Model;
     assert!(!components.missing(false).iter().any(is_missing) && !components.has(Component::Model));
-    for (name, _) in ENCODERS {
+    for made in ADAPTED_MODELS {
         assert!(!components.has(Component::Model));
-        fs::write(model.join(name), "").unwrap();
+        fs::write(model.join(made.file), "").unwrap();
     }
     assert!(components.has(Component::Model));
 }

@@ -175,6 +175,7 @@ fn what_holds_here_only_and_what_is_about_answers_is_told() {
     assert!(one("For the rest of this chat, answer in Spanish.").in_conversation);
     assert!(one("Please keep answers short.").is_general);
     assert!(!one("I prefer window seats.").is_general);
+    assert!(!one("No exclamation marks or emojis with him, please.").is_general);
     assert!(!one("Please always write status reports in bullet points, at most ten lines.").is_general);
     assert!(one("Keep your emails short.").is_general);
     assert_eq!(one("Always cite sources when I ask about law.").focus(), "law");
@@ -265,6 +266,7 @@ fn candidate<'a>(quote: &'a str, condition: Option<&'a str>, similarity: Option<
         is_general: one.is_general,
         is_permission: one.is_permission,
         similarity,
+        bearing: None,
         of_passage: None,
     }
 }
@@ -323,6 +325,42 @@ fn a_request_shows_up_to_three_that_are_near_it_and_a_question_of_fact_none() {
     assert_eq!(chosen("The formatter breaks after my rebase, sort it out.", &candidates), [1, 2, 3]);
     assert_eq!(chosen("Which Postgres version are we on?", &candidates), [0; 0]);
     assert!(choose("Please cover it with specs", &candidates).iter().all(|near| !near.is_answer));
+}
+
+#[test]
+fn what_a_model_tells_to_bear_on_a_request_is_shown_whatever_it_is_like() {
+    let bears = |quote, condition, similarity, bearing| Candidate {
+        bearing: Some(bearing),
+        ..candidate(quote, condition, Some(similarity))
+    };
+    let of_books = "Always name the publisher when I ask about books";
+    let candidates = [
+        bears("Please keep answers short", None, 0.05, 0.0),
+        bears("I prefer window seats", None, 0.9, 0.1),
+        bears("I prefer trains to planes", None, 0.0, 0.3),
+        bears("Never suggest places with stairs", None, 0.0, 0.5),
+        bears(of_books, Some("when I ask about books"), 0.1, 0.3),
+    ];
+    let shown = choose("Find us a hotel in Lyon for three nights.", &candidates);
+    let shown: Vec<_> = shown.iter().map(|chosen| (chosen.at, chosen.is_answer)).collect();
+    assert_eq!(shown, [(3, true), (4, true), (2, false), (0, false)]);
+    assert_eq!(chosen("Which room did we have in Lyon?", &candidates), [0]);
+    assert!(chosen("What are my preferences?", &candidates).contains(&1));
+}
+
+#[test]
+fn what_asks_for_advice_may_be_borne_on_and_what_asks_for_a_fact_not() {
+    for (question, may) in [
+        ("The dentist has Monday at nine or Tuesday at two. Which should I take?", true),
+        ("The wreck has one spot left on Sunday's boat. Shall I take it?", true),
+        ("Where could we have dinner near the station?", true),
+        ("Write the retry logic", true),
+        ("Where did Anna say we should meet?", false),
+        ("Which Postgres version are we on?", false),
+        ("What are my preferences for hotels?", false),
+    ] {
+        assert_eq!(may_be_borne_on(question), may, "{question}");
+    }
 }
 
 /// The places of those that are chosen.

@@ -4,8 +4,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
+use memory_inference::adapted::ADAPTED_MODELS;
 use memory_inference::integrity;
-use memory_inference::text_encoder::ENCODERS;
 use memory_language::text::counted;
 use memory_store::embedded::disk_of;
 use memory_store::own_folder::user_name;
@@ -148,8 +148,8 @@ pub(super) fn of_encoder(components: &Components) -> Option<Finding> {
     const CHECK: &str = "encoder";
     let folder = components.folder(Component::Model);
     folder.is_dir().then(|| {
-        if ENCODERS.iter().all(|(name, _)| folder.join(name).is_file()) {
-            let names = ENCODERS.map(|(name, _)| name).join(" and ");
+        if ADAPTED_MODELS.iter().all(|model| folder.join(model.file).is_file()) {
+            let names = ADAPTED_MODELS.map(|model| model.file).join(", ");
             return fine(CHECK, format!("{names} classify clauses, names and directives"));
         }
         let advice = "Run `remembrancer setup`, then `remembrancer reextract` for the texts that are there.";
