@@ -6,7 +6,7 @@ use memory_inference::adapted::BEARING_ENCODER;
 use memory_inference::embedding::OnnxEmbedding;
 use memory_inference::integrity::write_sums;
 use memory_tests::process::DataDir;
-use memory_tests::{Fixture, copied_model, onnxruntime_library};
+use memory_tests::{Fixture, copied_model, onnxruntime_library, turn as turn_of};
 
 use crate::shorthand::{execute, query};
 
@@ -61,6 +61,26 @@ async fn what_bears_on_a_request_is_shown_and_what_an_upgrade_lacks_is_computed_
     assert_eq!(are_shown(&f).await, [true; 4]);
     let by_worker = f.count("select count(distinct bearing) from directive where bearing_version = 1").await;
     assert_eq!(by_worker, WISHES.len() as i64);
+}
+
+#[tokio::test]
+async fn what_is_cut_out_of_a_sentence_is_shown_with_it() {
+    let f = remembered().await;
+    let sentence = "he's old school, so Mr Leith and no first names with him please.";
+    let rest = "And then the invoices of the bike shop are late again, I'll ring them tomorrow after the school run. ";
+    let turn = format!("can you draft the note to Leith? {sentence} {}", rest.repeat(3));
+    let draft = Draft { role: Some("user".into()), ..turn_of("chat", 0, "user", &turn) };
+    f.remember_as(draft).await;
+    let shown = async |request: &str, quote: &str| {
+        let directives = f.recall_as(query(request)).await.directives;
+        directives.into_iter().find(|directive| directive.quote.contains(quote)).expect("it is shown")
+    };
+    let cut = shown("Draft a mail to Gordon Leith about the export", "no first names").await;
+    assert_eq!(cut.sentence.as_deref(), Some(sentence), "{cut:?}");
+    let whole = shown("How do we get to Lyon in May?", "trains to planes").await;
+    assert_eq!(whole.sentence, None);
+    let standing = f.memory.standing_directives(&f.ns).await.expect("they are read");
+    assert!(standing.contains(&cut) && standing.contains(&whole));
 }
 
 #[tokio::test]

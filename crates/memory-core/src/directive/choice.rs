@@ -150,7 +150,7 @@ impl<'a> Asked<'a> {
         };
         let is_request = (0..end).any(|at| asks(at) || requests(at))
             || is_for_help
-            || sentence.word(0).is_some_and(|word| list("verbs").has(word));
+            || sentence.word(0).is_some_and(is_work);
         let is_plain = is_of_facts || (!is_request && asks_for_fact(&sentence));
         let asks_by_telling = end > KEYWORDS_MAX && !names_code(question);
         let is_request = is_request || (!is_plain && (asks_by_telling || sentence.is_question()));
@@ -249,7 +249,14 @@ pub fn asks_for_work(question: &str) -> bool {
         Some("tell" | "show" | "list" | "search" | "look" | "give" | "remind" | "explain" | "check") => true,
         _ => false,
     };
-    !is_looked_up && end - at > 1 && sentence.word(at).is_some_and(|word| list("verbs").has(word))
+    !is_looked_up && end - at > 1 && sentence.word(at).is_some_and(is_work)
+}
+
+/// Whether somebody who says so wants something done.
+fn is_work(verb: &str) -> bool {
+    const MORE: [&str; 9] =
+        ["arrange", "brainstorm", "build", "compose", "cook", "debug", "fix", "invent", "sketch"];
+    list("verbs").has(verb) || MORE.contains(&verb)
 }
 
 /// "Which of them could I bring?", "shall we take it?": it asks for advice, whatever is told before.

@@ -12,6 +12,9 @@ pub const AROUND_CHARS: usize = 300;
 const SHORT_MAX_CHARS: usize = 240;
 /// A sentence beyond this is about more than its directive.
 const SENTENCE_MAX_CHARS: usize = 400;
+/// The same of one that is shown, which has so many words more than the quote at least.
+const SHOWN_MAX_CHARS: usize = 240;
+const MORE_WORDS: usize = 3;
 
 /// All of a short text that states nothing else; of other texts the sentences that the directive stands in, unless another one is
 /// stated there or they are long: then its quote. With the condition where that stands elsewhere.
@@ -30,10 +33,7 @@ pub fn with_context(
     let read = if others.is_empty() && is_short(excerpt, SHORT_MAX_CHARS) {
         excerpt.trim()
     } else {
-        let around = &excerpt[sentences_around(excerpt, &quote)];
-        let reach = index.span(excerpt, offset(excerpt, around));
-        let is_shared = others.iter().any(|other| other.start < reach.end && reach.start < other.end);
-        if is_shared || !is_short(around, SENTENCE_MAX_CHARS) { &excerpt[quote] } else { around }
+        sentences_around(excerpt, &quote, (&index, others), SENTENCE_MAX_CHARS).unwrap_or(&excerpt[quote])
     };
     Some(match condition.filter(|condition| !read.contains(condition)) {
         Some(condition) => format!("{condition}: {read}"),
@@ -41,11 +41,30 @@ pub fn with_context(
     })
 }
 
-/// From the first to the last sentence that has a part of the quote.
-fn sentences_around(text: &str, quote: &Range<usize>) -> Range<usize> {
+/// The sentence that a directive stands in, where it says more than the quote and is short enough to be shown beside it. Arguments
+/// are those of [`with_context`].
+pub fn sentence_of<'a>(excerpt: &'a str, span: CharSpan, others: &[CharSpan]) -> Option<&'a str> {
+    let index = CharIndex::new(excerpt);
+    let quote = index.byte_at(excerpt, span.start)?..index.byte_at(excerpt, span.end)?;
+    let words = |text: &str| text.split_whitespace().count();
+    let of_quote = words(&excerpt[quote.clone()]);
+    sentences_around(excerpt, &quote, (&index, others), SHOWN_MAX_CHARS)
+        .filter(|around| words(around) >= of_quote + MORE_WORDS)
+}
+
+/// From the first to the last sentence that has a part of the quote; nothing where another directive is stated there, or beyond the length.
+fn sentences_around<'a>(
+    text: &'a str,
+    quote: &Range<usize>,
+    (index, others): (&CharIndex, &[CharSpan]),
+    max_chars: usize,
+) -> Option<&'a str> {
     let all = sentences(text).map(|sentence| offset(text, sentence));
     let own = all.filter(|sentence| sentence.start < quote.end && quote.start < sentence.end);
-    own.fold(quote.clone(), |reach, it| reach.start.min(it.start)..reach.end.max(it.end))
+    let reach = own.fold(quote.clone(), |reach, it| reach.start.min(it.start)..reach.end.max(it.end));
+    let span = index.span(text, reach.clone());
+    let is_shared = others.iter().any(|other| other.start < span.end && span.start < other.end);
+    (!is_shared && span.len() <= max_chars).then(|| &text[reach])
 }
 
 /// Where a part of a text lies in it, in bytes.
@@ -80,6 +99,20 @@ mod tests {
             read(&long, "inside Europe it's rail", None, &[]),
             "We fly as little as we can – inside Europe it's rail."
         );
+    }
+
+    #[test]
+    fn the_sentence_is_shown_where_it_says_more() {
+        let text = "With the kids' stuff go ahead, there it may be cheerful. Please keep it short. So.";
+        let span = |part: &str| {
+            let start = text.find(part).expect("it stands there");
+            CharSpan::new(start, start + part.len())
+        };
+        let cheerful = span("the kids' stuff");
+        let sentence = "With the kids' stuff go ahead, there it may be cheerful.";
+        assert_eq!(sentence_of(text, cheerful, &[span("keep it short")]), Some(sentence));
+        assert_eq!(sentence_of(text, cheerful, &[span("it may be cheerful")]), None, "two are stated there");
+        assert_eq!(sentence_of(text, span("keep it short"), &[]), None, "it says nothing more");
     }
 
     #[test]

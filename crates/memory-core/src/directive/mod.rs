@@ -62,7 +62,7 @@ use crate::artifact::Metadata;
 use crate::ports::SentenceLogits;
 
 pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, asks_for_work, choose, may_be_borne_on};
-pub use context::{AROUND_CHARS, with_context};
+pub use context::{AROUND_CHARS, sentence_of, with_context};
 pub use ended::only_takes_back;
 pub use judged::{HeldAgainst, ToHold, to_hold_against};
 pub use lasting::has_ended;

@@ -249,7 +249,7 @@ fn results(visit: &Visit, fields: &Fields, answer: &Recall, agent: &Result<Value
         @for warning in &answer.warnings { p.notice.plain { (warning) } }
         @if let Some(found) = &answer.time_window { (window(found)) }
         @for directive in &answer.directives {
-            p.directive { (show::chip("info", "the user wants")) " " (show::own(&directive.quote)) }
+            p.directive { (show::chip("info", "the user wants")) " " (show::own(directive.sentence.as_ref().unwrap_or(&directive.quote))) }
         }
         @if answer.results.is_empty() {
             (show::empty("Nothing was found", &html! { p { "Ask with other words, or with fewer filters." } }))

@@ -3,20 +3,21 @@
 mod replaced;
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use memory_core::directive::{
     AROUND_CHARS, Candidate, Chosen, FoundDirective, Gist, Judged, choose, find_directives,
     find_judged_directives, focus, has_ended, is_about_user, is_limit, may_be_borne_on, only_takes_back,
-    sentences_to_judge, with_context,
+    sentence_of, sentences_to_judge, with_context,
 };
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, SentenceLogits, TextEncoder};
 use memory_language::text::CharSpan;
 use memory_store::directives::{
-    self, ComparedDirective, DirectiveVectors, NewDirective, StoredDirective, Wanted,
+    self, Around, ComparedDirective, DirectiveVectors, NewDirective, StoredDirective, Wanted,
 };
 use memory_store::events::Source;
 use memory_store::models::ActiveModel;
@@ -47,6 +48,8 @@ pub struct Directive {
     /// The artifact's content at the span.
     pub quote: String,
     pub span: CharSpan,
+    /// The sentence that it stands in, where that says more.
+    pub sentence: Option<String>,
     pub condition: Option<String>,
     /// The conversation that it holds in, where it does not hold everywhere.
     pub conversation_id: Option<String>,
@@ -59,6 +62,7 @@ impl From<StoredDirective> for Directive {
             artifact_id: stored.artifact_id,
             quote: stored.quote,
             span: stored.span,
+            sentence: None,
             condition: stored.condition,
             conversation_id: stored.conversation_id,
             since: stored.since,
@@ -304,7 +308,11 @@ pub(crate) async fn embed_missing(
         after = last.directive_id;
         let mut texts = ToEmbed::default();
         for it in &batch {
-            texts.add((&it.quote, it.condition.as_deref()), (&it.excerpt, it.span), &it.others);
+            texts.add(
+                (&it.quote, it.condition.as_deref()),
+                (&it.around.excerpt, it.around.span),
+                &it.around.others,
+            );
         }
         let made = match vectors_of(model, active, texts, true).await {
             Ok(made) => made,
@@ -385,12 +393,16 @@ impl Memory {
         stored.retain(|it| holds_in(projects, it));
         let candidates: Vec<Candidate<'_>> = stored.iter().map(candidate).collect();
         let chosen = choose(question.text, &candidates);
+        let shown: Vec<i64> = chosen.iter().map(|chosen| stored[chosen.at].directive_id).collect();
+        let sentences = sentences(conn, ns, &shown).await?;
         let mut stored: Vec<Option<StoredDirective>> = stored.into_iter().map(Some).collect();
         let bearing = |chosen: Chosen| {
             let stored = stored[chosen.at].take()?;
             // What was said elsewhere is no result under the filters.
             let (revision_id, is_answer) = (stored.revision_id, chosen.is_answer && is_here(&stored));
-            Some(Bearing { directive: stored.into(), revision_id, is_answer })
+            let sentence = sentences.get(&stored.directive_id).cloned();
+            let directive = Directive { sentence, ..stored.into() };
+            Some(Bearing { directive, revision_id, is_answer })
         };
         Ok(chosen.into_iter().filter_map(bearing).collect())
     }
@@ -421,17 +433,21 @@ impl Memory {
                     limit: READ_MAX,
                     projects,
                 };
-                let mut stored = holding(&mut *self.store.acquire(ns).await?, ns, wanted).await?;
+                let mut conn = self.store.acquire(ns).await?;
+                let mut stored = holding(&mut conn, ns, wanted).await?;
                 let is_here = |it: &StoredDirective| it.projects.iter().any(|tag| projects.contains(tag));
                 stored.retain(|it| holds_in(projects, it));
                 // What is about answers as such comes first; what repeats an earlier one is not there twice.
                 stored.sort_by_key(|it| (!it.is_general, !is_here(it), !is_limit(&it.quote)));
+                let all: Vec<i64> = stored.iter().map(|it| it.directive_id).collect();
+                let sentences = sentences(&mut conn, ns, &all).await?;
                 let mut shown: Vec<(Directive, Gist)> = Vec::new();
                 for directive in stored {
                     let candidate = candidate(&directive);
                     let gist = Gist::new(candidate.quote, candidate.condition, candidate.is_permission);
                     if !shown.iter().any(|(_, it)| it.repeats(&gist)) {
-                        shown.push((directive.into(), gist));
+                        let sentence = sentences.get(&directive.directive_id).cloned();
+                        shown.push((Directive { sentence, ..directive.into() }, gist));
                     }
                 }
                 Ok(shown.into_iter().map(|(directive, _)| directive).collect())
@@ -451,6 +467,19 @@ async fn holding(
     let says_nothing = |it: &StoredDirective| only_takes_back(&it.quote, it.is_permission);
     stored.retain(|it| !has_ended(&it.quote, it.since, now) && !says_nothing(it));
     Ok(stored)
+}
+
+/// The sentences that directives stand in, where these say more, by their numbers.
+async fn sentences(conn: &mut Conn, ns: &Namespace, of: &[i64]) -> Result<HashMap<i64, String>, StoreError> {
+    if of.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let around = directives::around(conn, ns, of, AROUND_CHARS as i32).await?;
+    let sentence = |(id, it): (i64, Around)| {
+        let sentence = sentence_of(&it.excerpt, it.span, &it.others)?.to_owned();
+        Some((id, sentence))
+    };
+    Ok(around.into_iter().filter_map(sentence).collect())
 }
 
 fn candidate(stored: &StoredDirective) -> Candidate<'_> {

@@ -10,7 +10,7 @@ use super::RecallRequest;
 use super::hits::found_otherwise;
 use super::ranking::Ranked;
 use super::search::Asked;
-use crate::directives::{Bearing, Directive, QuestionRead};
+use crate::directives::{Bearing, QuestionRead};
 use crate::{EngineError, Memory};
 
 /// How many directives are raised among the results, and behind how many of these.
@@ -27,7 +27,7 @@ impl Memory {
         (request, raises): (&RecallRequest, bool),
         (query, asked): (&str, &Asked),
         ranked: &mut Vec<Ranked>,
-    ) -> Result<Vec<Directive>, EngineError> {
+    ) -> Result<Vec<Bearing>, EngineError> {
         let question = QuestionRead::new(query, asked.embedded.as_ref(), asked.bearing.clone(), ranked);
         let bearing = self.directives(conn, ns, request, question).await?;
         if raises && let Some(last) = ranked.get(BEHIND - 1).or(ranked.last()) {
@@ -38,7 +38,7 @@ impl Memory {
             // A stable sort: behind those that score as much by themselves.
             ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         }
-        Ok(bearing.into_iter().map(|bearing| bearing.directive).collect())
+        Ok(bearing)
     }
 
     async fn raise(

@@ -156,12 +156,15 @@ impl Memory {
         }
         let time_window = time.as_ref().and_then(|time| TimeWindow::of(query, time, is_unmatched));
         lead_their_places(&mut ranked);
-        let directives = if is_first && asked.question.has_directives {
+        let bearing = if is_first && asked.question.has_directives {
             let raises = deciding.is_none() || is_unmatched;
             self.page_directives(&mut conn, ns, (request, raises), (query, &asked), &mut ranked).await?
         } else {
             Vec::new()
         };
+        // What is wanted where this is asked is found, whatever the chance that a passage answers.
+        let chance = chance.filter(|_| !bearing.iter().any(|bearing| bearing.is_answer));
+        let directives = bearing.into_iter().map(|bearing| bearing.directive).collect();
         let ranked = Arc::new(ranked);
         Ok((Tier { asked, ranked, goes_on, time_window, chance, directives }, conn))
     }

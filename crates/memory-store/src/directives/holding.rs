@@ -6,7 +6,7 @@ use memory_core::id::{Namespace, RevisionId};
 use memory_language::text::CharSpan;
 use pgvector::Vector;
 use sqlx::postgres::PgRow;
-use sqlx::{QueryBuilder, Row};
+use sqlx::{Postgres, QueryBuilder, Row};
 
 use crate::projects::push_is_of;
 use crate::search::{Filters, QueryVector, push_filters};
@@ -15,6 +15,7 @@ use crate::{Conn, StoreError};
 /// A directive that holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredDirective {
+    pub directive_id: i64,
     pub revision_id: RevisionId,
     pub artifact_id: String,
     pub quote: String,
@@ -65,26 +66,10 @@ pub async fn holding(
     statement.push(projects!()).push(", ");
     push_is_of(&mut statement, wanted.projects);
     statement.push(" as is_of_project, ");
-    match wanted.query {
-        // Only numbers of ours are written into the statement.
-        Some(query) => {
-            statement
-                .push(format!("case when d.model_id = {} then (-(d.embedding <#> ", query.model.model_id));
-            statement.push_bind(Vector::from(query.vector.to_vec())).push("))::real end as similarity");
-        }
-        None => {
-            statement.push("null::real as similarity");
-        }
-    }
-    match wanted.bearing {
-        Some((version, vector)) => {
-            statement.push(format!(", case when d.bearing_version = {version} then (-(d.bearing <#> "));
-            statement.push_bind(Vector::from(vector.to_vec())).push("))::real end as bearing");
-        }
-        None => {
-            statement.push(", null::real as bearing");
-        }
-    }
+    let query = wanted.query.map(|query| (query.model.model_id, query.vector));
+    push_cosine(&mut statement, ["model_id", "embedding", "similarity"], query);
+    statement.push(", ");
+    push_cosine(&mut statement, ["bearing_version", "bearing", "bearing"], wanted.bearing);
     let (revisions, cosines): (Vec<i64>, Vec<f32>) =
         wanted.found.iter().map(|(revision, cosine)| (revision.0, *cosine)).unzip();
     statement.push(
@@ -132,9 +117,29 @@ pub async fn holding(
     rows.iter().map(stored_of).collect()
 }
 
+/// The cosine of a vector of a directive to another of the same number of its model, and null without one. `names` are of the column with
+/// that number, of the one with the vector, and of the result.
+fn push_cosine(
+    statement: &mut QueryBuilder<Postgres>,
+    [number, vector, result]: [&str; 3],
+    asked: Option<(i16, &[f32])>,
+) {
+    match asked {
+        // Only numbers of ours are written into the statement.
+        Some((of_asked, asked)) => {
+            statement.push(format!("case when d.{number} = {of_asked} then (-(d.{vector} <#> "));
+            statement.push_bind(Vector::from(asked.to_vec())).push(format!("))::real end as {result}"));
+        }
+        None => {
+            statement.push(format!("null::real as {result}"));
+        }
+    }
+}
+
 fn stored_of(row: &PgRow) -> Result<StoredDirective, StoreError> {
     let char_at = |column: &str| row.try_get::<i32, _>(column).map(|at| at as usize);
     Ok(StoredDirective {
+        directive_id: row.try_get("directive_id")?,
         revision_id: RevisionId(row.try_get("revision_id")?),
         artifact_id: row.try_get("artifact_id")?,
         quote: row.try_get("quote")?,

@@ -7,6 +7,7 @@ macro_rules! projects {
     };
 }
 
+mod around;
 mod holding;
 mod vectors;
 
@@ -19,6 +20,7 @@ use pgvector::Vector;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
+pub use self::around::{Around, around};
 pub use self::holding::{StoredDirective, Wanted, holding};
 use self::vectors::Columns;
 pub use self::vectors::{DirectiveVectors, Unembedded, lacks_vectors, without_vector, write_vectors};

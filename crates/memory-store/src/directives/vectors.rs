@@ -1,11 +1,11 @@
 //! The vectors of directives: which are missing, and how they are written.
 
 use memory_core::id::{Namespace, RevisionId};
-use memory_language::text::CharSpan;
 use pgvector::Vector;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
+use super::around::{Around, around_of, in_text};
 use crate::{Conn, StoreError, Tx};
 
 /// What models make of a directive.
@@ -24,12 +24,7 @@ pub struct Unembedded {
     pub directive_id: i64,
     pub quote: String,
     pub condition: Option<String>,
-    /// Its text, or so many characters of it around the quote as were asked for.
-    pub excerpt: String,
-    /// The quote in the excerpt.
-    pub span: CharSpan,
-    /// Other directives of the text that reach into the excerpt.
-    pub others: Vec<CharSpan>,
+    pub around: Around,
 }
 
 /// The directives that have no vector of the model, or none by which they bear of this version, of one revision or of all, in order
@@ -42,25 +37,15 @@ pub async fn without_vector(
     around_chars: i32,
     limit: i64,
 ) -> Result<Vec<Unembedded>, StoreError> {
-    let rows = sqlx::query(
-        "select d.directive_id, d.quote, d.condition, substr(a.content, x.start + 1, d.end_char + $7 - x.start) as excerpt,
-                d.start_char - x.start as start_char, d.end_char - x.start as end_char, o.starts, o.ends
-         from directive d
-         join artifact_revision r using (namespace, revision_id)
-         join artifact a using (namespace, artifact_id)
-         cross join lateral (select greatest(d.start_char - $7, 0)) x (start)
-         cross join lateral (
-             select coalesce(array_agg(greatest(o.start_char - x.start, 0) order by o.start_char), '{}'),
-                    coalesce(array_agg(o.end_char - x.start order by o.start_char), '{}')
-             from directive o
-             where o.namespace = d.namespace and o.revision_id = d.revision_id and o.directive_id <> d.directive_id
-               and o.end_char > x.start and o.start_char < d.end_char + $7) o (starts, ends)
-         where (d.model_id is distinct from $1 or ($6::smallint is not null and d.bearing_version is distinct from $6))
+    let rows = sqlx::query(concat!(
+        "select d.directive_id, d.quote, d.condition, ",
+        in_text!("$7"),
+        " where (d.model_id is distinct from $1 or ($6::smallint is not null and d.bearing_version is distinct from $6))
            and d.directive_id > $2
            and ($3::text is null or (d.namespace = $3 and d.revision_id = $4))
          order by d.directive_id
          limit $5",
-    )
+    ))
     .bind(model_id)
     .bind(after)
     .bind(of.map(|(ns, _)| ns.as_str()))
@@ -74,15 +59,11 @@ pub async fn without_vector(
 }
 
 fn unembedded_of(row: &PgRow) -> Result<Unembedded, StoreError> {
-    let span = |start: i32, end: i32| CharSpan::new(start as usize, end as usize);
-    let (starts, ends): (Vec<i32>, Vec<i32>) = (row.try_get("starts")?, row.try_get("ends")?);
     Ok(Unembedded {
         directive_id: row.try_get("directive_id")?,
         quote: row.try_get("quote")?,
         condition: row.try_get("condition")?,
-        excerpt: row.try_get("excerpt")?,
-        span: span(row.try_get("start_char")?, row.try_get("end_char")?),
-        others: starts.into_iter().zip(ends).map(|(start, end)| span(start, end)).collect(),
+        around: around_of(row)?,
     })
 }
 

@@ -44,7 +44,7 @@ pub(super) async fn message(memory: Arc<Memory>, ns: Namespace) -> Option<Prompt
 
 fn said(directive: &Directive) -> Value {
     let mut said = json!({
-        "text": directive.quote,
+        "text": directive.sentence.as_ref().unwrap_or(&directive.quote),
         "since": directive.since.to_string(),
         "artifact_id": directive.artifact_id,
     });

@@ -80,6 +80,7 @@ fn requests_for_work_are_told_from_questions_of_facts() {
         "Draft an offer to Mrs Wainwright for altering three skirts",
         "Find me a slot on a weekday for a new client",
         "please plan our dinners for the week",
+        "Compose a letter to the town hall asking for a subsidy",
     ] {
         assert!(asks_for_work(question), "{question}");
     }

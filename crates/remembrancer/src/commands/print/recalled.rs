@@ -32,7 +32,8 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
     }
     for directive in directives {
         let since = text(directive, "since").get(..10).unwrap_or_default();
-        let _ = writeln!(out, "  {}  {}", printable(text(directive, "text")), style.dim(since));
+        let sentence = directive["sentence"].as_str().unwrap_or(text(directive, "text"));
+        let _ = writeln!(out, "  {}  {}", printable(sentence), style.dim(since));
     }
     let facts = list(answer, "facts");
     if !facts.is_empty() {

@@ -177,7 +177,7 @@ fn output(briefing: Briefing) -> Output {
 
 fn wish(directive: Directive) -> Wish {
     Wish {
-        text: cut(&directive.quote, ITEM_MAX_CHARS),
+        text: cut(directive.sentence.as_deref().unwrap_or(&directive.quote), ITEM_MAX_CHARS),
         condition: directive.condition,
         id: directive.artifact_id,
     }

@@ -98,6 +98,9 @@ pub(super) struct MaybeSameOut {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DirectiveOut {
     pub(super) text: String,
+    /// The sentence it stands in, where that says more
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sentence: Option<String>,
     /// When it holds; absent where it always does
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) condition: Option<String>,
@@ -215,6 +218,7 @@ pub(super) fn fact_out(fact: Fact) -> FactOut {
 pub(super) fn directive_out(directive: Directive) -> DirectiveOut {
     DirectiveOut {
         text: directive.quote,
+        sentence: directive.sentence,
         condition: directive.condition,
         scope: if directive.conversation_id.is_some() { "conversation" } else { "namespace" },
         since: directive.since.to_string(),
