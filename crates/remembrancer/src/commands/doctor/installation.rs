@@ -148,11 +148,14 @@ pub(super) fn of_encoder(components: &Components) -> Option<Finding> {
     const CHECK: &str = "encoder";
     let folder = components.folder(Component::Model);
     folder.is_dir().then(|| {
-        if ADAPTED_MODELS.iter().all(|model| folder.join(model.file).is_file()) {
-            let names = ADAPTED_MODELS.map(|model| model.file).join(", ");
-            return fine(CHECK, format!("{names} classify clauses, names and directives"));
+        let is_missing = |name: &&str| !folder.join(name).is_file();
+        let names = ADAPTED_MODELS.map(|model| model.file);
+        let missing: Vec<&str> = names.into_iter().filter(is_missing).collect();
+        if missing.is_empty() {
+            return fine(CHECK, format!("{} classify clauses, names and directives", names.join(", ")));
         }
         let advice = "Run `remembrancer setup`, then `remembrancer reextract` for the texts that are there.";
-        doubtful(CHECK, "the text encoder is missing: fewer events and names are found", advice)
+        let missing = missing.join(", ");
+        doubtful(CHECK, format!("{missing} missing: fewer events, names and directives are found"), advice)
     })
 }
