@@ -33,7 +33,7 @@ pub const BEARING_ENCODER: AdaptedModel = AdaptedModel {
     layers: 6,
 };
 
-/// The version of its vectors.
+/// The version of its vectors: the number of its file.
 pub(crate) const BEARING_VERSION: i16 = 1;
 
 /// All that setup makes.

@@ -137,9 +137,10 @@ impl<'a> Asked<'a> {
     fn new(question: &'a str) -> Self {
         let sentence = Sentence::new(question, 0..question.len());
         let end = sentence.len();
-        let is_for_help = list("asked for help").within(&sentence, 0, end) || asks_for_advice(&sentence);
+        let is_for_advice = asks_for_advice(&sentence);
+        let is_for_help = is_for_advice || list("asked for help").within(&sentence, 0, end);
         let is_back = list("asked back").within(&sentence, 0, end) && !is_for_help;
-        let is_of_facts = !asks_for_advice(&sentence)
+        let is_of_facts = !is_for_advice
             && (0..end).any(|at| matches!(sentence.word(at), Some("did" | "does" | "has" | "had")));
         let asks = |at: usize| {
             matches!(sentence.word(at), Some("should" | "please" | "need" | "best" | "recommend" | "suggest"))

@@ -93,13 +93,6 @@ pub struct FoundDirective {
     pub in_conversation: bool,
 }
 
-impl FoundDirective {
-    /// What a question is compared with: the condition, or all that is stated.
-    pub fn focus(&self) -> &str {
-        focus(&self.quote, self.condition.as_deref())
-    }
-}
-
 /// What a question is compared with: the condition, or all that is stated.
 pub fn focus<'a>(quote: &'a str, condition: Option<&'a str>) -> &'a str {
     match condition {

@@ -1,6 +1,7 @@
 //! Directives: found when a text is stored, compared with those that are there, and chosen for a question.
 
 mod replaced;
+mod vectors;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -8,24 +9,22 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use memory_core::directive::{
-    AROUND_CHARS, Candidate, Chosen, FoundDirective, Gist, Judged, choose, find_directives,
-    find_judged_directives, focus, has_ended, is_about_user, is_limit, may_be_borne_on, only_takes_back,
-    sentence_of, sentences_to_judge, with_context,
+    AROUND_CHARS, Candidate, Chosen, Gist, Judged, choose, find_directives, find_judged_directives,
+    has_ended, is_about_user, is_limit, may_be_borne_on, only_takes_back, sentence_of, sentences_to_judge,
 };
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
-use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, SentenceLogits, TextEncoder};
+use memory_core::ports::{Embedded, SentenceLogits, TextEncoder};
 use memory_language::text::CharSpan;
-use memory_store::directives::{
-    self, Around, ComparedDirective, DirectiveVectors, NewDirective, StoredDirective, Wanted,
-};
+use memory_store::directives::{self, Around, ComparedDirective, NewDirective, StoredDirective, Wanted};
 use memory_store::events::Source;
 use memory_store::models::ActiveModel;
 use memory_store::projects::names_project;
 use memory_store::search::{Filters, QueryVector};
-use memory_store::{Conn, Store, StoreError, Tx, jobs};
+use memory_store::{Conn, StoreError, Tx, jobs};
 
 pub(crate) use self::replaced::Earlier;
+pub(crate) use self::vectors::{embed_missing, with_vectors};
 use crate::error::on_own_thread;
 use crate::recall::{Ranked, RecallRequest};
 use crate::{EngineError, Memory};
@@ -38,8 +37,6 @@ const READ_MAX: i64 = 60;
 const STANDING_MAX: usize = 20;
 /// Sentences that end behind so many bytes of a text are not judged by the encoder: rules and words have to do.
 const JUDGED_MAX_BYTES: usize = 1_000_000;
-/// How many vectors are made and written at a time.
-const BATCH: i64 = 64;
 
 /// A standing instruction or preference of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,79 +65,6 @@ impl From<StoredDirective> for Directive {
             since: stored.since,
         }
     }
-}
-
-/// What is embedded of directives, in the same order.
-#[derive(Default)]
-struct ToEmbed {
-    focuses: Vec<String>,
-    /// With what stands around them.
-    with_context: Vec<String>,
-}
-
-impl ToEmbed {
-    fn add(
-        &mut self,
-        (quote, condition): (&str, Option<&str>),
-        (text, span): (&str, CharSpan),
-        others: &[CharSpan],
-    ) {
-        self.focuses.push(focus(quote, condition).to_owned());
-        let read = with_context(text, span, condition, others);
-        self.with_context.push(read.unwrap_or_else(|| quote.to_owned()));
-    }
-}
-
-/// What the model makes of directives. Without what tells their bearing they are chosen by likeness alone.
-async fn vectors_of(
-    model: &dyn EmbeddingModel,
-    active: &ActiveModel,
-    ToEmbed { focuses, with_context }: ToEmbed,
-    embed_in_background: bool,
-) -> Result<Vec<DirectiveVectors>, EmbeddingError> {
-    let bearings = match model.bearing_version() {
-        Some(version) => {
-            let made = model.embed_for_bearing(with_context).await;
-            let made =
-                made.inspect_err(|error| tracing::warn!(%error, "what directives bear on is not known"));
-            made.unwrap_or_default().into_iter().map(|vector| (version, vector)).collect()
-        }
-        None => Vec::new(),
-    };
-    let embedded = if embed_in_background {
-        model.embed_in_background(focuses).await?
-    } else {
-        model.embed_passages(focuses).await?
-    };
-    let mut bearings = bearings.into_iter();
-    let vectors = |made: Embedded| DirectiveVectors {
-        model_id: active.model_id,
-        embedding: made.vector,
-        bearing: bearings.next(),
-    };
-    Ok(embedded.into_iter().map(vectors).collect())
-}
-
-/// The directives of a text, each with its vectors where the model is there.
-pub(crate) async fn with_vectors(
-    model: Option<(Arc<dyn EmbeddingModel>, ActiveModel)>,
-    content: &str,
-    found: Vec<FoundDirective>,
-) -> Vec<NewDirective> {
-    let mut made = Vec::new();
-    if let Some((model, active)) = model.filter(|_| !found.is_empty()) {
-        let mut texts = ToEmbed::default();
-        for own in &found {
-            let others: Vec<CharSpan> = found.iter().map(|it| it.span).filter(|it| *it != own.span).collect();
-            texts.add((&own.quote, own.condition.as_deref()), (content, own.span), &others);
-        }
-        match vectors_of(&*model, &active, texts, false).await {
-            Ok(vectors) => made = vectors,
-            Err(error) => tracing::warn!(%error, "vectors of directives will be computed later"),
-        }
-    }
-    let mut made = made.into_iter();
-    found.into_iter().map(|found| NewDirective { vectors: made.next(), ..found.into() }).collect()
 }
 
 /// Writes the directives of a revision, and which others they take the place of or are replaced by.
@@ -287,40 +211,6 @@ pub(crate) async fn put_all(
         }
     }
     Ok(())
-}
-
-/// Computes the vectors that are missing, of one revision or of all.
-pub(crate) async fn embed_missing(
-    store: &Store,
-    model: &dyn EmbeddingModel,
-    active: &ActiveModel,
-    of: Option<(&Namespace, RevisionId)>,
-) -> Result<Result<(), EmbeddingError>, StoreError> {
-    let ns = of.map(|(ns, _)| ns);
-    let wanted = (active.model_id, model.bearing_version());
-    let mut after = 0;
-    loop {
-        let mut conn = store.acquire_of(ns).await?;
-        let batch =
-            directives::without_vector(&mut conn, of, wanted, after, AROUND_CHARS as i32, BATCH).await?;
-        drop(conn);
-        let Some(last) = batch.last() else { return Ok(Ok(())) };
-        after = last.directive_id;
-        let mut texts = ToEmbed::default();
-        for it in &batch {
-            texts.add(
-                (&it.quote, it.condition.as_deref()),
-                (&it.around.excerpt, it.around.span),
-                &it.around.others,
-            );
-        }
-        let made = match vectors_of(model, active, texts, true).await {
-            Ok(made) => made,
-            Err(error) => return Ok(Err(error)),
-        };
-        let vectors = batch.iter().map(|it| it.directive_id).zip(made).collect();
-        directives::write_vectors(&mut *store.acquire_of(ns).await?, vectors).await?;
-    }
 }
 
 /// What a question is known by.

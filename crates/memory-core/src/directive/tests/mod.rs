@@ -178,7 +178,8 @@ fn what_holds_here_only_and_what_is_about_answers_is_told() {
     assert!(!one("No exclamation marks or emojis with him, please.").is_general);
     assert!(!one("Please always write status reports in bullet points, at most ten lines.").is_general);
     assert!(one("Keep your emails short.").is_general);
-    assert_eq!(one("Always cite sources when I ask about law.").focus(), "law");
+    let of_law = one("Always cite sources when I ask about law.");
+    assert_eq!(focus(&of_law.quote, of_law.condition.as_deref()), "law");
     assert!(one("Actually, tabs are fine now.").is_permission);
 }
 
