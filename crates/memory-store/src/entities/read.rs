@@ -17,10 +17,11 @@ pub(super) struct Holder {
     pub(super) entity_id: i64,
     /// The entity that it counts as.
     pub(super) root: i64,
+    pub(super) root_name: String,
     pub(super) has_address: bool,
 }
 
-row!(Holder { name, entity_id, root, has_address });
+row!(Holder { name, entity_id, root, root_name, has_address });
 
 pub(super) async fn holders(
     tx: &mut Tx,

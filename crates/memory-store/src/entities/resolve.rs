@@ -1,8 +1,8 @@
 //! Which entities the names of a text refer to: existing ones, or new ones.
 //!
 //! Certain signs are looked up, the rest is weighed by `memory_core::entity_resolution`. A transaction that would make an entity,
-//! or give one an address, first takes locks on the name and the addresses and reads again: so two writers never make
-//! one entity twice, nor give one entity the addresses of two people. A name that is known takes no lock.
+//! or give one an address or a fuller name, first takes locks on the name and the addresses and reads again: so two writers
+//! never make one entity twice, nor give one entity the addresses of two people. A name that is known takes no lock.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -116,6 +116,11 @@ impl<'a> Group<'a> {
         self.addresses.is_empty() && is_short_name(self.entity_type, self.name)
     }
 
+    /// Whether it says in full what the name of an entity that it is known to mean abbreviates.
+    fn renames(&self, meant: &Holder) -> bool {
+        self.is_in_full() && is_fuller_name(self.entity_type, self.name, &meant.root_name)
+    }
+
     fn is_in_full(&self) -> bool {
         self.entity_type == EntityType::Person && self.normalised.contains(' ')
     }
@@ -150,7 +155,7 @@ pub(super) enum Plan {
     Known {
         entity_id: i64,
         root: i64,
-        /// It gets an address that no entity has.
+        /// It gets an address that no entity has, or a fuller name.
         claims: bool,
     },
     /// Nothing certain: an entity of its own, unless another one is meant.
@@ -250,7 +255,8 @@ impl KnownNames {
         let by_address = holders(&group.addresses);
         let has_new_address = group.addresses.iter().any(|address| !self.holders.contains_key(address));
         if let Some(first) = by_address.first() {
-            return Plan::Known { entity_id: first.entity_id, root: first.root, claims: has_new_address };
+            let claims = has_new_address || group.renames(first);
+            return Plan::Known { entity_id: first.entity_id, root: first.root, claims };
         }
         let claims = has_new_address || group.handles.iter().any(|handle| !self.holders.contains_key(handle));
         // From here on the addresses, if there are any, are new: an entity with another one cannot be meant.
@@ -259,6 +265,7 @@ impl KnownNames {
         if let Some(first) = by_handle.first().filter(|first| {
             is_free(first.has_address) && by_handle.iter().all(|holder| holder.root == first.root)
         }) {
+            let claims = claims || group.renames(first);
             return Plan::Known { entity_id: first.entity_id, root: first.root, claims };
         }
         let key = (group.entity_type.as_str().to_owned(), group.normalised.clone());
