@@ -140,7 +140,7 @@ pub(crate) const SCHEMA: &[Assigned] = &[
     // Found in the texts again.
     Assigned {
         derived: "directive_id revision_id start_char end_char quote condition is_general is_permission in_conversation \
-                  model_id embedding bearing_version bearing",
+                  by_somebody is_circumstance model_id embedding bearing_version bearing",
         operational: "namespace",
         ..table("directive")
     },

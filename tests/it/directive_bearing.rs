@@ -59,7 +59,7 @@ async fn what_bears_on_a_request_is_shown_and_what_an_upgrade_lacks_is_computed_
     assert!(are_shown(&f).await.contains(&false), "likeness alone does not tell");
     f.memory.job_runner().embed_directives().await;
     assert_eq!(are_shown(&f).await, [true; 4]);
-    let by_worker = f.count("select count(distinct bearing) from directive where bearing_version = 1").await;
+    let by_worker = f.count("select count(distinct bearing) from directive where bearing_version = 2").await;
     assert_eq!(by_worker, WISHES.len() as i64);
 }
 

@@ -33,6 +33,34 @@ async fn quotes(f: &Fixture, question: &str) -> Vec<String> {
     shown(f, question).await.into_iter().map(|directive| directive.quote).collect()
 }
 
+fn somebody(name: &str, date: &str, content: &str) -> Draft {
+    let (author, date) = (Some(name.into()), Some(date.into()));
+    Draft { author, date, context: Some("chat".into()), ..note(content) }
+}
+
+#[tokio::test]
+async fn who_has_said_nearly_all_that_is_wanted_is_the_user() {
+    let f = light(line_reader()).await;
+    for (name, date, content) in [
+        ("Maren", "2026-09-01", "Please keep answers short."),
+        ("Maren", "2026-09-02", "Never use emojis in answers."),
+        ("Maren", "2026-09-03", "Answer in German from now on."),
+        ("Maren ", "2026-09-04", "Never end your answers with a question."),
+        ("Tom", "2026-09-05", "Please write long answers from now on."),
+    ] {
+        f.remember_as(somebody(name, date, content)).await;
+    }
+    let wanted = quotes(&f, "Write a paragraph about tides.").await;
+    assert_eq!(wanted.len(), 4, "{wanted:?}");
+    assert!(
+        wanted.iter().any(|quote| quote.contains("short")),
+        "Tom does not end what Maren wants: {wanted:?}"
+    );
+    f.remember_as(somebody("Tom", "2026-09-06", "Always begin your answers with a joke.")).await;
+    let wanted = quotes(&f, "Write a paragraph about tides.").await;
+    assert_eq!(wanted, Vec::<String>::new(), "either may be the user");
+}
+
 #[tokio::test]
 async fn an_instruction_is_found_though_the_question_has_no_word_of_it() {
     let f = Fixture::new().await;

@@ -16,6 +16,7 @@ mod dashboard;
 mod diary;
 mod directive_bearing;
 mod directive_choice;
+mod directive_circumstances;
 mod directive_quality;
 mod directive_replacing;
 mod directives;

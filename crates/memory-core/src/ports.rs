@@ -116,6 +116,8 @@ pub struct SentenceLogits {
     pub states: [f32; DIRECTIVE_CLASSES],
     /// That it may end or change a directive that was stated before.
     pub revises: f32,
+    /// That it states something by which later requests may have to be answered in another way: a directive, or a circumstance.
+    pub binds: f32,
 }
 
 /// The encoder cannot be loaded or run; another try may do.

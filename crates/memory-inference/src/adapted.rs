@@ -28,13 +28,13 @@ pub const PAIR_ENCODER: AdaptedModel = AdaptedModel {
 
 /// Embeds requests and directives, so that those are near that bear on one another.
 pub const BEARING_ENCODER: AdaptedModel = AdaptedModel {
-    file: "bearing_encoder_1.onnx",
+    file: "bearing_encoder_2.onnx",
     adapter: include_bytes!("../data/bearing_encoder.safetensors"),
     layers: 6,
 };
 
 /// The version of its vectors: the number of its file.
-pub(crate) const BEARING_VERSION: i16 = 1;
+pub(crate) const BEARING_VERSION: i16 = 2;
 
 /// All that setup makes.
 pub const ADAPTED_MODELS: [AdaptedModel; 3] = [TEXT_ENCODER, PAIR_ENCODER, BEARING_ENCODER];

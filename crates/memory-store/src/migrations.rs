@@ -13,7 +13,7 @@ macro_rules! migration {
 }
 
 /// `VERSION_what_it_does.sql` and its statements. Append only: a database holds the digest of each that it has.
-const FILES: [(&str, &str); 32] = [
+const FILES: [(&str, &str); 33] = [
     migration!("0001_semantic_memory.sql"),
     migration!("0002_knowledge_graph.sql"),
     migration!("0003_graph_look_ups.sql"),
@@ -46,6 +46,7 @@ const FILES: [(&str, &str); 32] = [
     migration!("0034_told_endings.sql"),
     migration!("0035_withdrawn_wishes.sql"),
     migration!("0036_bearing_vectors.sql"),
+    migration!("0037_circumstances.sql"),
 ];
 
 pub(crate) static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {

@@ -1,9 +1,9 @@
 """bearing.py PEOPLE.jsonl… OUT.safetensors [--aside PEOPLE.jsonl…]: an adapter of all layers of the sentence encoder, by whose vectors
 requests are near the directives of the same person that bear on them. A line is a person: {"directives": [text], "requests": [{"text",
-"bear": [places of directives]}]}."""
+"bear": [places of directives]}]}. With --beside sentences that bear on nothing, {"text"} a line, stand among each person's in training."""
 import argparse, json, os, random, time
 import numpy as np, torch, torch.nn.functional as F
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from adapter import name_in_file
 from bert import BASE, Bert
@@ -11,14 +11,27 @@ p = argparse.ArgumentParser()
 p.add_argument("people", nargs="+"); p.add_argument("out"); p.add_argument("--aside", nargs="*", default=[])
 p.add_argument("--epochs", type=int, default=6); p.add_argument("--lr", type=float, default=3e-4); p.add_argument("--rank", type=int, default=32); p.add_argument("--dropout", type=float, default=0.1)
 p.add_argument("--scale", type=float, default=20, help="of cosines, before the softmax"); p.add_argument("--least", type=float, default=0.35, help="the cosine at which even odds lie"); p.add_argument("--odds", type=float, default=0.3, help="what the loss of each pair on its own counts beside the choice among one person's")
+p.add_argument("--start", help="an adapter to go on from"); p.add_argument("--beside"); p.add_argument("--besides", type=int, default=8, help="of these a person")
 p.add_argument("--together", type=int, default=4, help="people a step"); p.add_argument("--threads", type=int, default=2); p.add_argument("--seed", type=int, default=1)
 a = p.parse_args()
 torch.set_num_threads(a.threads); torch.manual_seed(a.seed); random.seed(a.seed)
 LAYERS, TOKENS = 6, 128
+def start(model, adapter):
+    """Goes on from what an adapter adds."""
+    now = model.state_dict()
+    for key, value in now.items():
+        if not key.startswith("layers."): continue
+        name = name_in_file(key); added = adapter.get({"a": name + ".down", "b": name + ".up"}.get(key.rsplit(".", 1)[1], name))
+        if added is not None: now[key] = added.float() + (value if value.dim() == 1 else 0)
+    model.load_state_dict(now)
+
+
 read = lambda files: [json.loads(line) for file in files for line in open(file)]
 tokenizer = Tokenizer.from_file(os.path.join(BASE, "tokenizer.json")); tokenizer.enable_truncation(TOKENS); tokenizer.enable_padding()
 model = Bert(a.rank, a.dropout, layers=LAYERS)
 base = {key: value.clone() for key, value in model.state_dict().items()}
+beside = [one["text"] for one in read([a.beside])] if a.beside else []
+if a.start: start(model, load_file(a.start))
 
 
 def vectors(texts):
@@ -71,7 +84,8 @@ print(len(train), "people", sum(len(person["requests"]) for person in train), "r
 for epoch in range(a.epochs):
     random.shuffle(train); total = 0.0
     for at in range(0, len(train), a.together):
-        loss = loss_of(cosines(train[at:at + a.together]))
+        people = [dict(one, directives=one["directives"] + random.sample(beside, a.besides)) for one in train[at:at + a.together]] if beside else train[at:at + a.together]
+        loss = loss_of(cosines(people))
         opt.zero_grad(); loss.backward(); torch.nn.utils.clip_grad_norm_(thin, 1.0); opt.step(); sched.step(); total += loss.item()
     print(epoch, round(total * a.epochs / steps, 3), *map(judge, a.aside), round(time.time() - t0), "s", sep="  ", flush=True)
 tensors = {}

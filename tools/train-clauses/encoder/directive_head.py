@@ -1,29 +1,14 @@
 """directive_head.py DIRECTIVES.jsonl ADAPTER.safetensors OUT.safetensors: trains the head for sentences that state directives on from what it is, on
 the states as they are, so that nothing else that the encoder says changes. Prints the average precision of each file held aside, before and after."""
-import json, os, sys
+import sys
 import numpy as np, torch, torch.nn.functional as F
 from safetensors.torch import load_file, save_file
-from documents import Document, batches
 from encoder import loaded
+from sentences import read, states_of
 
 # How much the weights are held to what they were.
 HELD = 1e-3
 torch.set_num_threads(2)
-
-
-def read(path):
-    lines = [json.loads(line) for line in open(path)]
-    docs = [(Document(dict(line, folder=os.path.basename(line["folder"]))), line["clauses"]) for line in lines]
-    return [(doc, clauses) for doc, clauses in docs if len(doc.ids) and clauses]
-
-
-def states_of(model, docs):
-    rows = []
-    for batch in batches(docs, 3000, False):
-        with torch.no_grad():
-            states, begins = model.states(batch); rows += zip(batch, model.pooled(states, begins, batch, [range(len(d.clauses)) for d in batch]).float().split([len(d.clauses) for d in batch]))
-    rows = dict((id(doc), row) for doc, row in rows)
-    return torch.cat([rows[id(doc)] for doc in docs])
 
 
 model = loaded(sys.argv[2]); model.eval()

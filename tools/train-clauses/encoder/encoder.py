@@ -3,7 +3,7 @@ import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
 from safetensors.torch import load_file
 from bert import Bert, H, LAYERS
 
-HEADS = ("clauses.", "names.", "directives.", "replacing.", "revising.")
+HEADS = ("clauses.", "names.", "directives.", "replacing.", "revising.", "binding.")
 CLAUSE_CLASSES, NAME_CLASSES, DIRECTIVE_CLASSES = 9, 6, 3
 # Of the modules here in the files of weights.
 PARTS = dict(q="attention.self.query", k="attention.self.key", v="attention.self.value", o="attention.output.dense",
@@ -17,9 +17,9 @@ class Encoder(Bert):
         # Whose words a sentence has, each with its own weights.
         self.directives = nn.Linear(2 * H, DIRECTIVE_CLASSES)
         # Whether a later statement takes the place of an earlier one: of both, their product and their distance; and whether it may take
-        # the place of any.
-        self.replacing, self.revising = nn.Linear(8 * H, 1), nn.Linear(2 * H, 1)
-        for part in (self.replacing, self.revising): nn.init.zeros_(part.weight); nn.init.zeros_(part.bias)
+        # the place of any; and whether later requests may depend on it.
+        self.replacing, self.revising, self.binding = nn.Linear(8 * H, 1), nn.Linear(2 * H, 1), nn.Linear(2 * H, 1)
+        for part in (self.replacing, self.revising, self.binding): nn.init.zeros_(part.weight); nn.init.zeros_(part.bias)
         nn.init.normal_(self.clauses.weight, std=0.02)
         nn.init.zeros_(self.directives.weight); nn.init.zeros_(self.directives.bias)
         nn.init.zeros_(self.names.weight); nn.init.zeros_(self.names.bias)

@@ -1,6 +1,6 @@
 """logits.py ADAPTER.safetensors PAIRS.safetensors TEXTS.jsonl: what the encoder with an adapter gives for names and clauses. Each line has "text" and "names",
 each with "places" in bytes; they are written again with logits, and with those of all lines of the text as clauses and as
-sentences that may state directives or revise them; and whether the last line takes the place of the first."""
+sentences that may state directives, revise them or bind; and whether the last line takes the place of the first."""
 import json, sys, torch
 from documents import Document
 from encoder import loaded
@@ -22,11 +22,11 @@ for line in open(sys.argv[3]):
         _, of_clauses, of_names = model.read([doc])
         states, begins = model.states([doc])
         pooled = model.pooled(states, begins, [doc], [range(len(spans))])
-        stating, revising = model.directives(pooled), model.revising(pooled)
+        stating, revising, binding = model.directives(pooled), model.revising(pooled), model.binding(pooled)
         first, last = (text[a:b] for a, b in (spans[0], spans[-1]))
         replaced = pair_logits(of_pairs, [Pair(first, last, False)])
     rounded = lambda logits: [[round(value, 3) for value in row] for row in ([] if logits is None else logits.tolist())]
     print(json.dumps(dict(text=text, names=[dict(places=own, logits=row) for own, row in zip(places, rounded(of_names))],
-        clauses=[dict(place=[in_bytes(a), in_bytes(b)], logits=row, directive=odds, revises=revises)
-                 for (a, b), row, odds, (revises,) in zip(spans, rounded(of_clauses), rounded(stating), rounded(revising))],
+        clauses=[dict(place=[in_bytes(a), in_bytes(b)], logits=row, directive=odds, revises=revises, binds=binds)
+                 for (a, b), row, odds, (revises,), (binds,) in zip(spans, *map(rounded, (of_clauses, stating, revising, binding)))],
         replaced=round(replaced.item(), 3)), ensure_ascii=False))

@@ -18,6 +18,9 @@ pub const DIRECTIVES_MAX: usize = 5;
 /// From this cosine of a model of what bears on what a directive may bear on a request, and from this one surely.
 const BEARS: f32 = 0.26;
 const BEARS_SURELY: f32 = 0.36;
+/// The same of a circumstance.
+pub const CIRCUMSTANCE_BEARS: f32 = 0.32;
+const CIRCUMSTANCE_BEARS_SURELY: f32 = 0.45;
 /// Without such a model: from this relevance on a directive bears on the question.
 const RELEVANT: f32 = 0.42;
 /// From this similarity on a directive may bear on a request, unless another is so much more like it.
@@ -47,6 +50,7 @@ pub struct Candidate<'a> {
     pub condition: Option<&'a str>,
     pub is_general: bool,
     pub is_permission: bool,
+    pub is_circumstance: bool,
     /// Of its focus to the question: the cosine.
     pub similarity: Option<f32>,
     /// The cosine by which it bears on the request, where there is a model for that.
@@ -173,6 +177,11 @@ impl<'a> Asked<'a> {
 
     /// `best` is the similarity of the one most like the question.
     fn bearing(&self, candidate: &Candidate<'_>, best: f32) -> Option<Bearing> {
+        if candidate.is_circumstance {
+            let cosine = candidate.bearing.filter(|it| *it >= CIRCUMSTANCE_BEARS && self.may_be_borne_on());
+            let is_sure = |it: &f32| *it >= CIRCUMSTANCE_BEARS_SURELY;
+            return cosine.map(|it| if is_sure(&it) { Bearing::Met(it) } else { Bearing::Near(it) });
+        }
         let by_likeness = self.by_likeness(candidate, best);
         let Some(cosine) = candidate.bearing.filter(|_| self.may_be_borne_on()) else {
             return by_likeness;

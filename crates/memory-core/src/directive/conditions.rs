@@ -163,7 +163,23 @@ pub(super) fn trailing_condition(sentence: &Sentence<'_>, from: usize, end: usiz
 fn goes_on_behind_setting(sentence: &Sentence<'_>, at: usize) -> bool {
     matches!(
         sentence.word(at),
-        Some("has" | "have" | "is" | "are" | "must" | "should" | "needs" | "need" | "goes" | "can" | "will")
+        Some(
+            "has"
+                | "have"
+                | "is"
+                | "are"
+                | "must"
+                | "should"
+                | "needs"
+                | "need"
+                | "goes"
+                | "gets"
+                | "get"
+                | "starts"
+                | "stays"
+                | "can"
+                | "will"
+        )
     )
 }
 

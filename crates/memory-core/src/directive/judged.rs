@@ -53,6 +53,15 @@ pub(super) fn statements(
     kept
 }
 
+/// From these log-odds on a sentence that states no directive may be a circumstance that requests depend on: "heat above 35 and I faint".
+const BINDS_MIN: f32 = -1.0;
+
+/// Whether a sentence of which the encoder gives these log-odds tells of something that later requests may depend on.
+pub(super) fn may_bind(sentence: &Sentence<'_>, place: Place, log_odds: f32) -> bool {
+    let is_anothers = sentence.is_anothers || heads::barred_from(sentence, place.voice).is_some();
+    log_odds >= BINDS_MIN && !is_anothers && !sentence.is_question()
+}
+
 /// From these log-odds on a sentence is held against the directives before it.
 const REVISES_MIN: f32 = -3.0;
 

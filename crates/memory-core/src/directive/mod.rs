@@ -54,6 +54,7 @@ use memory_language::text::{CharIndex, CharSpan};
 
 use self::back::Need;
 use self::clauses::Statement;
+use self::learned::Place;
 use self::reading::{place_of, sentences_of, words_of};
 use self::sentence::Sentence;
 use self::speakers::{Around, Voice};
@@ -61,7 +62,9 @@ use self::words::list;
 use crate::artifact::Metadata;
 use crate::ports::SentenceLogits;
 
-pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, asks_for_work, choose, may_be_borne_on};
+pub use choice::{
+    CIRCUMSTANCE_BEARS, Candidate, Chosen, DIRECTIVES_MAX, asks_for_work, choose, may_be_borne_on,
+};
 pub use context::{AROUND_CHARS, sentence_of, with_context};
 pub use ended::only_takes_back;
 pub use judged::{HeldAgainst, ToHold, to_hold_against};
@@ -91,6 +94,10 @@ pub struct FoundDirective {
     pub is_permission: bool,
     /// It holds in its conversation only.
     pub in_conversation: bool,
+    /// Somebody with a name says it, who may be another than the user.
+    pub by_somebody: bool,
+    /// It is no directive, but something that requests may depend on: "heat above 35 and I faint".
+    pub is_circumstance: bool,
 }
 
 /// What a question is compared with: the condition, or all that is stated.
@@ -146,6 +153,8 @@ pub struct Judged {
     pub directives: Vec<FoundDirective>,
     /// Sentences that state none and may end or change one that was stated before, each as a permission, the likeliest first.
     pub revising: Vec<FoundDirective>,
+    /// Sentences that state none and that requests may depend on.
+    pub circumstances: Vec<FoundDirective>,
 }
 
 /// The directives in a content, in order, as far as rules and words tell.
@@ -161,26 +170,27 @@ pub fn find_judged_directives(content: &str, meta: &Metadata, judged: &[Sentence
 
 fn found(content: &str, meta: &Metadata, judged: Option<&[SentenceLogits]>) -> Judged {
     let judged = judged.map(<[_]>::iter);
-    let must_be_clear = speakers::is_lone_turn(meta);
+    let by_somebody = speakers::is_lone_turn(meta);
+    let index = None;
     let mut found =
-        Found { content, judged, must_be_clear, index: None, directives: Vec::new(), revising: Vec::new() };
+        Found { content, judged, by_somebody, index, found: Judged::default(), revising: Vec::new() };
     for (bytes, voice) in speakers::parts(content, meta) {
         found.read(bytes, voice);
     }
-    let Found { directives, mut revising, .. } = found;
+    let Found { found, mut revising, .. } = found;
     revising.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    Judged { directives, revising: revising.into_iter().map(|(_, found)| found).collect() }
+    Judged { revising: revising.into_iter().map(|(_, found)| found).collect(), ..found }
 }
 
 struct Found<'a> {
     content: &'a str,
     /// What the text encoder says of the sentences that are still to be read.
     judged: Option<slice::Iter<'a, SentenceLogits>>,
-    /// It may not be the user who speaks: only what the encoder is sure of is one.
-    must_be_clear: bool,
+    /// It may not be the user who speaks: only what the encoder is sure of is surely one.
+    by_somebody: bool,
     /// Made when the first is found: most texts have none.
     index: Option<CharIndex>,
-    directives: Vec<FoundDirective>,
+    found: Judged,
     /// Each with how likely.
     revising: Vec<(f32, FoundDirective)>,
 }
@@ -212,25 +222,25 @@ impl Found<'_> {
             follows_user =
                 heads::tells_of_user(sentence) || (follows_user && rules::goes_on_about_user(sentence));
             let stated = rules::statements(sentence, around, place);
-            let stated = match judged.map(|logits| logits.states[place.voice as usize]) {
-                None if self.must_be_clear => Vec::new(),
+            let states = judged.map(|logits| logits.states[place.voice as usize]);
+            let stated = match states {
                 None => stated,
-                Some(log_odds) if self.must_be_clear && log_odds < judged::CLEAR_MIN => Vec::new(),
                 Some(log_odds) => judged::statements(sentence, place, stated, log_odds),
             };
-            let revises = judged.map(|logits| logits.revises);
-            if let Some(revises) = revises.filter(|it| judged::may_revise(sentence, place, *it))
-                && stated.is_empty()
-                && self.revising.len() < OF_TEXT_MAX
-            {
-                self.revise(sentence, revises);
+            let is_clear = states.is_some_and(|log_odds| log_odds >= judged::CLEAR_MIN);
+            if let Some(judged) = judged.filter(|_| stated.is_empty()) {
+                self.keep_beside(sentence, place, judged);
             }
             let before = at.checked_sub(1).map(|before| &read[before].0);
             for statement in stated {
-                if self.directives.len() == OF_TEXT_MAX {
+                if self.found.directives.len() == OF_TEXT_MAX {
                     return;
                 }
+                let known = self.found.directives.len();
                 self.keep(sentence, statement, before, setting);
+                for found in self.found.directives.iter_mut().skip(known) {
+                    found.by_somebody = self.by_somebody && !is_clear;
+                }
             }
         }
     }
@@ -241,11 +251,27 @@ impl Found<'_> {
         sentence.bytes(0, sentence.len()).and_then(|_| judged.next().copied())
     }
 
-    /// Keeps a sentence that may end or change what was stated before.
-    fn revise(&mut self, sentence: &Sentence<'_>, log_odds: f32) {
+    /// Keeps a sentence that states no directive where it may end or change one that was stated before, and where requests may depend
+    /// on it.
+    fn keep_beside(&mut self, sentence: &Sentence<'_>, place: Place, judged: SentenceLogits) {
+        let revises =
+            judged::may_revise(sentence, place, judged.revises) && self.revising.len() < OF_TEXT_MAX;
+        let binds =
+            judged::may_bind(sentence, place, judged.binds) && self.found.circumstances.len() < OF_TEXT_MAX;
+        if !revises && !binds {
+            return;
+        }
         let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
-        let whole = Statement { tokens: (0, sentence.len()), condition: None, is_permission: true };
-        self.revising.extend(directive(sentence, whole, index).map(|found| (log_odds, found)));
+        let whole = Statement { tokens: (0, sentence.len()), condition: None, is_permission: false };
+        let Some(found) = directive(sentence, whole, index) else { return };
+        let found = FoundDirective { by_somebody: self.by_somebody, ..found };
+        if binds {
+            let circumstance = FoundDirective { is_circumstance: true, is_general: false, ..found.clone() };
+            self.found.circumstances.push(circumstance);
+        }
+        if revises {
+            self.revising.push((judged.revises, FoundDirective { is_permission: true, ..found }));
+        }
     }
 
     /// Keeps a statement, with the sentence before it where its words point back to that, and the setting that its list is for.
@@ -273,7 +299,7 @@ impl Found<'_> {
         let joined = from.and_then(|from| {
             let end = found.span.end;
             let start = index.span(self.content, from..from).start;
-            let last = self.directives.last().filter(|last| last.span.end > start);
+            let last = self.found.directives.last().filter(|last| last.span.end > start);
             let start = last.map_or(start, |last| last.span.start.min(start));
             let span = CharSpan { start, end };
             let is_short = end - start <= STATEMENT_MAX_CHARS;
@@ -282,7 +308,7 @@ impl Found<'_> {
         });
         match joined {
             Some(span) => {
-                if let Some(last) = self.directives.pop_if(|last| last.span.end > span.start) {
+                if let Some(last) = self.found.directives.pop_if(|last| last.span.end > span.start) {
                     found.condition = last.condition.or(found.condition);
                 }
                 span.of(self.content).unwrap_or_default().clone_into(&mut found.quote);
@@ -291,7 +317,7 @@ impl Found<'_> {
             None if need == Need::All => return,
             None => {}
         }
-        self.directives.push(found);
+        self.found.directives.push(found);
     }
 
     /// "When you draft a text to Mum write … And no abbreviations.": the condition of the statement in the sentence before, which it
@@ -303,7 +329,7 @@ impl Found<'_> {
         let bytes = before.bytes(0, before.len())?;
         let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
         let span = index.span(self.content, bytes.clone());
-        let last = self.directives.last().filter(|last| last.span.start >= span.start)?;
+        let last = self.found.directives.last().filter(|last| last.span.start >= span.start)?;
         let before = &self.content[bytes];
         let leads = |condition: &String| {
             let at = before.find(condition.as_str());
@@ -345,6 +371,8 @@ fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -
         is_general,
         is_permission: statement.is_permission,
         in_conversation: list("here only").within(sentence, 0, sentence.len()),
+        by_somebody: false,
+        is_circumstance: false,
         condition,
     })
 }

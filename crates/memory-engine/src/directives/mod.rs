@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use memory_core::directive::{
-    AROUND_CHARS, Candidate, Chosen, Gist, Judged, choose, find_directives, find_judged_directives,
-    has_ended, is_about_user, is_limit, may_be_borne_on, only_takes_back, sentence_of, sentences_to_judge,
+    AROUND_CHARS, CIRCUMSTANCE_BEARS, Candidate, Chosen, Gist, Judged, choose, find_directives,
+    find_judged_directives, has_ended, is_about_user, is_limit, may_be_borne_on, only_takes_back,
+    sentence_of, sentences_to_judge,
 };
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
@@ -105,7 +106,10 @@ fn replacements(all: &[ComparedDirective], revision_id: RevisionId, new: &[NewDi
             // What holds in one conversation changes nothing elsewhere.
             let is_elsewhere = later.0.in_conversation
                 && (!earlier.0.in_conversation || earlier.0.conversation_id != later.0.conversation_id);
-            let is_replaced = if earlier.0.revision_id == later.0.revision_id {
+            let is_of_circumstance = earlier.0.is_circumstance || later.0.is_circumstance;
+            let is_replaced = if is_of_circumstance {
+                is_judged(earlier.0, later.0)
+            } else if earlier.0.revision_id == later.0.revision_id {
                 later.1.replaces_within_text(earlier.1)
             } else {
                 later.1.replaces(earlier.1) || is_judged(earlier.0, later.0)
@@ -172,7 +176,7 @@ async fn found(source: &Source, judged: Option<Vec<SentenceLogits>>) -> Result<J
     let (content, meta) = (source.content.clone(), source.meta.clone());
     on_own_thread(move || match judged {
         Some(judged) => find_judged_directives(&content, &meta, &judged),
-        None => Judged { directives: find_directives(&content, &meta), revising: Vec::new() },
+        None => Judged { directives: find_directives(&content, &meta), ..Judged::default() },
     })
     .await
 }
@@ -278,7 +282,15 @@ impl Memory {
             question.embedded.map(|(embedded, model)| QueryVector { model, vector: &embedded.vector });
         let bearing = question.bearing.as_ref().map(|(version, made)| (*version, made.vector.as_slice()));
         let (found, projects) = (&*question.found, &*projects);
-        let wanted = Wanted { filters: &filters, query, bearing, found, limit: READ_MAX, projects };
+        let wanted = Wanted {
+            filters: &filters,
+            query,
+            bearing,
+            circumstances_from: CIRCUMSTANCE_BEARS,
+            found,
+            limit: READ_MAX,
+            projects,
+        };
         let mut stored = holding(conn, ns, wanted).await?;
         stored.retain(|it| holds_in(projects, it));
         let candidates: Vec<Candidate<'_>> = stored.iter().map(candidate).collect();
@@ -319,6 +331,7 @@ impl Memory {
                     filters: &filters,
                     query: None,
                     bearing: None,
+                    circumstances_from: CIRCUMSTANCE_BEARS,
                     found: &[],
                     limit: READ_MAX,
                     projects,
@@ -378,6 +391,7 @@ fn candidate(stored: &StoredDirective) -> Candidate<'_> {
         condition: stored.condition.as_deref(),
         is_general: stored.is_general,
         is_permission: stored.is_permission,
+        is_circumstance: stored.is_circumstance,
         similarity: stored.similarity,
         bearing: stored.bearing,
         of_passage: stored.of_passage,

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use memory_core::directive::{HeldAgainst, Judged, ToHold, to_hold_against};
+use memory_core::directive::{FoundDirective, HeldAgainst, Judged, ToHold, to_hold_against};
 use memory_core::id::Namespace;
 use memory_core::ports::{EmbeddingModel, TextEncoder};
 use memory_store::directives::{self, NewDirective};
@@ -33,6 +33,7 @@ impl Earlier {
     ) -> Result<Vec<NewDirective>, StoreError> {
         let stated = judged.directives.len();
         let held = to_hold_against(&source.content, &judged);
+        let circumstances = judged.circumstances;
         let found = judged.directives.into_iter().chain(judged.revising);
         let mut new: Vec<NewDirective> = found.map(NewDirective::from).collect();
         for (statement, earlier) in self.ended_by(encoder, source, held).await? {
@@ -43,6 +44,10 @@ impl Earlier {
             at += 1;
             at <= stated || !new.replaces.is_empty()
         });
+        // A sentence that ends a directive is kept for that.
+        let starts: Vec<usize> = new.iter().map(|new| new.found.span.start).collect();
+        let is_free = |found: &FoundDirective| !starts.contains(&found.span.start);
+        new.extend(circumstances.into_iter().filter(is_free).map(NewDirective::from));
         Ok(new)
     }
 

@@ -47,6 +47,8 @@ pub(super) struct Model {
     pub(super) directives: Head<DIRECTIVE_CLASSES>,
     /// The same: whether it may end or change what was stated before.
     pub(super) revising: Head<1>,
+    /// The same: whether later requests may have to be answered in another way for it.
+    pub(super) binding: Head<1>,
 }
 
 /// What compares two statements.
@@ -70,8 +72,8 @@ impl Model {
         let adapter = SafeTensors::deserialize(TEXT_ENCODER.adapter).map_err(failed)?;
         let (names, clauses) = (Head::read(&adapter, "names")?, Head::read(&adapter, "clauses")?);
         let directives = Head::read(&adapter, "directives")?;
-        let revising = Head::read(&adapter, "revising")?;
-        Ok(Self { layers, names, clauses, directives, revising })
+        let (revising, binding) = (Head::read(&adapter, "revising")?, Head::read(&adapter, "binding")?);
+        Ok(Self { layers, names, clauses, directives, revising, binding })
     }
 }
 

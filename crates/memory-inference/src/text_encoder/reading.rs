@@ -145,8 +145,8 @@ impl Reading {
         let hidden = model.directives.inputs() / 2;
         let pooled = self.pooled(sentences, hidden, &mut model.layers, is_cancelled)?;
         let logits = |pooled: &Vec<f32>| {
-            let [revises] = model.revising.logits(pooled)?;
-            Ok(SentenceLogits { states: model.directives.logits(pooled)?, revises })
+            let ([revises], [binds]) = (model.revising.logits(pooled)?, model.binding.logits(pooled)?);
+            Ok(SentenceLogits { states: model.directives.logits(pooled)?, revises, binds })
         };
         pooled.iter().map(logits).collect()
     }

@@ -22,7 +22,7 @@ macro_rules! in_text {
                         coalesce(array_agg(o.end_char - x.start order by o.start_char), '{}')
                  from directive o
                  where o.namespace = d.namespace and o.revision_id = d.revision_id and o.directive_id <> d.directive_id
-                   and o.end_char > x.start and o.start_char < d.end_char + ", $chars, ") o (starts, ends)"
+                   and (d.is_circumstance or not o.is_circumstance) and o.end_char > x.start and o.start_char < d.end_char + ", $chars, ") o (starts, ends)"
         )
     };
 }

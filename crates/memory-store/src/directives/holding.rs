@@ -23,6 +23,7 @@ pub struct StoredDirective {
     pub condition: Option<String>,
     pub is_general: bool,
     pub is_permission: bool,
+    pub is_circumstance: bool,
     /// The conversation that it holds in, where it does not hold everywhere.
     pub conversation_id: Option<String>,
     pub since: Timestamp,
@@ -43,6 +44,8 @@ pub struct Wanted<'a> {
     pub query: Option<QueryVector<'a>>,
     /// The request, as the model of this version makes it.
     pub bearing: Option<(i16, &'a [f32])>,
+    /// From this cosine of that on circumstances are wanted too.
+    pub circumstances_from: f32,
     /// Revisions that a search has found, with the similarity of their passages.
     pub found: &'a [(RevisionId, f32)],
     pub limit: i64,
@@ -57,10 +60,13 @@ pub async fn holding(
     ns: &Namespace,
     wanted: Wanted<'_>,
 ) -> Result<Vec<StoredDirective>, StoreError> {
-    let mut statement = QueryBuilder::new(
-        "select * from (
+    let mut statement = QueryBuilder::new("with main as materialized (");
+    push_main_author(&mut statement, ns);
+    statement.push(
+        ")
+         select * from (
          select d.directive_id, d.revision_id, r.artifact_id, d.quote, d.start_char, d.end_char, d.condition, d.is_general,
-                d.is_permission, case when d.in_conversation then r.conversation_id end as conversation_id,
+                d.is_permission, d.is_circumstance, case when d.in_conversation then r.conversation_id end as conversation_id,
                 coalesce(r.date, r.created_at) as said_at, f.cosine as of_passage, ",
     );
     statement.push(projects!()).push(", ");
@@ -83,13 +89,16 @@ pub async fn holding(
     );
     statement.push_bind(ns.as_str().to_owned()).push(" and r.is_latest and");
     push_filters(&mut statement, ns, wanted.filters);
+    push_circumstances(&mut statement, wanted);
     statement.push(" and (not d.in_conversation or r.conversation_id = ");
     statement.push_bind(wanted.filters.conversation_id.clone());
     statement.push(
-        ") and not exists (select from directive_replacement x
+        ") and (not d.by_somebody or lower(btrim(r.author)) = (select author from main))
+           and not exists (select from directive_replacement x
                            join directive later on later.namespace = x.namespace and later.directive_id = x.later
                            join artifact_revision s on s.namespace = later.namespace and s.revision_id = later.revision_id
                            where x.namespace = d.namespace and x.earlier = d.directive_id and s.is_latest
+                             and (not later.by_somebody or lower(btrim(s.author)) = (select author from main))
                              -- What was allowed and is not any more ends nothing.
                              and not (later.is_permission
                                       and exists (select from directive_replacement y
@@ -115,6 +124,34 @@ pub async fn holding(
     statement.push_bind(wanted.limit);
     let rows = statement.build().fetch_all(conn).await?;
     rows.iter().map(stored_of).collect()
+}
+
+/// The user, where texts do not say who that is: who has said four in five of all that is wanted in the namespace.
+fn push_main_author(statement: &mut QueryBuilder<Postgres>, ns: &Namespace) {
+    statement.push(
+        "select case when max(n) * 5 >= sum(n) * 4 then (array_agg(author order by n desc))[1] end as author
+         from (select lower(btrim(r.author)) as author, count(*) as n
+               from directive d join artifact_revision r using (namespace, revision_id)
+               where r.is_latest and not d.is_permission and d.namespace = ",
+    );
+    statement.push_bind(ns.as_str().to_owned()).push(" group by 1) authors");
+}
+
+/// Circumstances are only among those that hold where they bear on a request.
+fn push_circumstances(statement: &mut QueryBuilder<Postgres>, wanted: Wanted<'_>) {
+    match wanted.bearing {
+        // Only numbers of ours are written into the statement.
+        Some((of_asked, asked)) => {
+            statement.push(format!(
+                " and (not d.is_circumstance or (d.bearing_version = {of_asked} and -(d.bearing <#> "
+            ));
+            statement.push_bind(Vector::from(asked.to_vec())).push(") >= ");
+            statement.push_bind(wanted.circumstances_from).push("))");
+        }
+        None => {
+            statement.push(" and not d.is_circumstance");
+        }
+    }
 }
 
 /// The cosine of a vector of a directive to another of the same number of its model, and null without one. `names` are of the column with
@@ -147,6 +184,7 @@ fn stored_of(row: &PgRow) -> Result<StoredDirective, StoreError> {
         condition: row.try_get("condition")?,
         is_general: row.try_get("is_general")?,
         is_permission: row.try_get("is_permission")?,
+        is_circumstance: row.try_get("is_circumstance")?,
         conversation_id: row.try_get("conversation_id")?,
         since: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),
         similarity: row.try_get("similarity")?,

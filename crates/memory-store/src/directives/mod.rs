@@ -51,6 +51,7 @@ pub struct ComparedDirective {
     pub condition: Option<String>,
     pub is_general: bool,
     pub is_permission: bool,
+    pub is_circumstance: bool,
     pub in_conversation: bool,
     pub start_char: usize,
     pub said_at: Timestamp,
@@ -86,14 +87,15 @@ pub async fn put(
         directives.iter().map(|new| new.vectors.clone()).collect();
     sqlx::query(
         "insert into directive (namespace, revision_id, start_char, end_char, quote, condition, is_general,
-             is_permission, in_conversation, model_id, embedding, bearing_version, bearing)
+             is_permission, in_conversation, by_somebody, is_circumstance, model_id, embedding, bearing_version, bearing)
          select $1, $2, u.*
          from unnest($3::int[], $4::int[], $5::text[], $6::text[], $7::bool[], $8::bool[], $9::bool[],
-             $10::smallint[], $11::vector[], $12::smallint[], $13::vector[]) u
+             $10::bool[], $11::bool[], $12::smallint[], $13::vector[], $14::smallint[], $15::vector[]) u
          on conflict (namespace, revision_id, start_char) do update
          set end_char = excluded.end_char, quote = excluded.quote, condition = excluded.condition,
              is_general = excluded.is_general, is_permission = excluded.is_permission,
-             in_conversation = excluded.in_conversation,
+             in_conversation = excluded.in_conversation, by_somebody = excluded.by_somebody,
+             is_circumstance = excluded.is_circumstance,
              (model_id, embedding, bearing_version, bearing) =
                  (select kept.model_id, kept.embedding, kept.bearing_version, kept.bearing
                   from (values (directive.model_id, directive.embedding, directive.bearing_version, directive.bearing, true),
@@ -111,6 +113,8 @@ pub async fn put(
     .bind(found(|found| found.is_general))
     .bind(found(|found| found.is_permission))
     .bind(found(|found| found.in_conversation))
+    .bind(found(|found| found.by_somebody))
+    .bind(found(|found| found.is_circumstance))
     .bind(model_ids)
     .bind(embeddings)
     .bind(versions)
@@ -213,8 +217,8 @@ pub async fn compared(
     limit: i64,
 ) -> Result<Vec<ComparedDirective>, StoreError> {
     let rows = sqlx::query(concat!(
-        "select d.directive_id, d.revision_id, d.quote, d.condition, d.is_general, d.is_permission, d.in_conversation,
-                d.start_char, coalesce(r.date, r.created_at) as said_at, r.conversation_id, r.turn_index, ",
+        "select d.directive_id, d.revision_id, d.quote, d.condition, d.is_general, d.is_permission, d.is_circumstance,
+                d.in_conversation, d.start_char, coalesce(r.date, r.created_at) as said_at, r.conversation_id, r.turn_index, ",
         projects!(),
         "
          from directive d
@@ -239,6 +243,7 @@ fn compared_of(row: &PgRow) -> Result<ComparedDirective, StoreError> {
         condition: row.try_get("condition")?,
         is_general: row.try_get("is_general")?,
         is_permission: row.try_get("is_permission")?,
+        is_circumstance: row.try_get("is_circumstance")?,
         in_conversation: row.try_get("in_conversation")?,
         start_char: row.try_get::<i32, _>("start_char")? as usize,
         said_at: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),
@@ -292,7 +297,7 @@ pub async fn stated_in(
     let rows: Vec<(i32, i32, String)> = sqlx::query_as(
         "select distinct d.start_char, d.end_char, d.quote
          from directive d join artifact_revision r using (namespace, revision_id)
-         where d.namespace = $1 and r.artifact_id = $2 and r.is_latest
+         where d.namespace = $1 and r.artifact_id = $2 and r.is_latest and not d.is_circumstance
          order by d.start_char, d.end_char",
     )
     .bind(ns.as_str())

@@ -1,5 +1,6 @@
 mod attack;
 mod bounds;
+mod circumstances;
 mod replacing;
 mod revised;
 mod standing;
@@ -9,6 +10,9 @@ mod whole;
 use super::*;
 use crate::artifact::{Draft, NewArtifact};
 const STATEMENTS: &str = include_str!("../../../../../tests/gold/directives/training/statements.tsv");
+
+/// An encoder that says that a sentence is nothing.
+const NOTHING: SentenceLogits = SentenceLogits { states: [-9.0; 3], revises: -9.0, binds: -9.0 };
 
 fn found(draft: Draft) -> Vec<FoundDirective> {
     let new = NewArtifact::new(draft).unwrap();
@@ -113,7 +117,8 @@ fn only_what_the_user_says_is_the_users() {
         let conversation_id = conversation.map(str::to_owned);
         let turn_index = conversation.map(|_| 0);
         let said = said("chat", "I prefer tea over coffee.");
-        found(Draft { author: Some(author.into()), conversation_id, turn_index, ..said }).len()
+        let found = found(Draft { author: Some(author.into()), conversation_id, turn_index, ..said });
+        found.iter().filter(|found| !found.by_somebody).count()
     };
     let in_one = Some("c");
     assert_eq!((by("user", in_one), by("Human", in_one), by("assistant", None)), (1, 1, 0));
@@ -121,7 +126,7 @@ fn only_what_the_user_says_is_the_users() {
 }
 
 #[test]
-fn of_a_lone_turn_of_somebody_only_what_the_encoder_is_sure_of_is_kept() {
+fn of_a_lone_turn_of_somebody_only_what_the_encoder_is_sure_of_is_surely_the_users() {
     let text = "By the way when you do quotes for people, round pounds only.";
     let of = |states: f32, conversation: Option<&str>| {
         let conversation_id = conversation.map(str::to_owned);
@@ -129,12 +134,13 @@ fn of_a_lone_turn_of_somebody_only_what_the_encoder_is_sure_of_is_kept() {
         let author = Some("Marion".to_owned());
         let new = Draft { author, conversation_id, turn_index, ..said("chat", text) };
         let new = NewArtifact::new(new).expect("it can be stored");
-        let logits = SentenceLogits { states: [states; 3], revises: -9.0 };
+        let logits = SentenceLogits { states: [states; 3], ..NOTHING };
         let judged = vec![logits; sentences_to_judge(&new.content, &new.meta).len()];
-        find_judged_directives(&new.content, &new.meta, &judged).directives.len()
+        let found = find_judged_directives(&new.content, &new.meta, &judged).directives;
+        found.iter().map(|found| found.by_somebody).collect::<Vec<_>>()
     };
-    assert_eq!((of(8.5, None), of(2.0, None)), (1, 0));
-    assert_eq!(of(8.5, Some("c")), 0, "of those who talk to one another none is the user");
+    assert_eq!((of(8.5, None), of(2.0, None)), (vec![false], vec![true]));
+    assert_eq!(of(8.5, Some("c")), [false; 0], "of those who talk to one another none is the user");
 }
 
 #[test]
@@ -266,6 +272,7 @@ fn candidate<'a>(quote: &'a str, condition: Option<&'a str>, similarity: Option<
         condition,
         is_general: one.is_general,
         is_permission: one.is_permission,
+        is_circumstance: false,
         similarity,
         bearing: None,
         of_passage: None,

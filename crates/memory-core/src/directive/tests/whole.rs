@@ -216,7 +216,7 @@ fn what_a_statement_points_back_to_in_its_sentence_is_kept_with_it() {
 /// Of a user's text of which the encoder is sure that each sentence states a directive.
 fn surely(text: &str) -> Vec<FoundDirective> {
     let new = NewArtifact::new(said("user", text)).expect("it can be stored");
-    let sure = SentenceLogits { states: [9.0; 3], revises: -9.0 };
+    let sure = SentenceLogits { states: [9.0; 3], ..NOTHING };
     let judged = vec![sure; sentences_to_judge(&new.content, &new.meta).len()];
     find_judged_directives(&new.content, &new.meta, &judged).directives
 }

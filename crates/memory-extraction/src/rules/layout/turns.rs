@@ -24,16 +24,20 @@ impl Reader<'_> {
         let line = self.text_of(at);
         let Some(turn) = self.poster(at).or_else(|| turn(line)) else { return false };
         let name = turn.name.trim_start_matches('@');
-        if !(self.known_speakers.contains(name) || self.is_unlisted_turn(at, name))
+        // "Me: showed the draft" among what others say is what whoever wrote it down says.
+        let is_own = name.eq_ignore_ascii_case("me") && !self.known_speakers.is_empty();
+        if !(is_own || self.known_speakers.contains(name) || self.is_unlisted_turn(at, name))
             || is_call(&turn)
             || matches!(self.section(), Section::Prior(_) | Section::People)
         {
             return false;
         }
-        self.speaker = Some(name.to_owned());
-        self.known_speakers.insert(name.to_owned());
+        self.speaker = Some(name.to_owned()).filter(|_| !is_own);
+        if !is_own {
+            self.known_speakers.insert(name.to_owned());
+        }
         // "Chair" and "+44 7700 900123" speak without being named.
-        if name.starts_with(char::is_alphabetic) && !is_role(name) {
+        if name.starts_with(char::is_alphabetic) && !is_role(name) && !is_own {
             self.add_speaker(name);
         }
         self.open = false;

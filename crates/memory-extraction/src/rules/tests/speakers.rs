@@ -74,3 +74,17 @@ fn what_an_agent_says_in_its_turn_is_not_the_users() {
         assert!(found.iter().any(|line| line.contains("Elif Aydin owner")), "{agent}: {found:?}");
     }
 }
+
+#[test]
+fn me_between_what_others_say_is_who_wrote_it_down() {
+    let notes = "Rui: I'll replace the seals by Thursday.\nPriyanka: I'll move the pipeline by Monday.\n\
+                 Me: I'll send the draft to Tove by Friday.\nRui: I'll bring the tubes by Tuesday.";
+    let found = shown(&read_as(Some("Maren Holt"), &[], notes));
+    let owner_of = |what: &str| {
+        let line = found.iter().find(|line| line.contains(what)).unwrap_or_else(|| panic!("{found:?}"));
+        ["Maren Holt", "Rui", "Priyanka"].into_iter().find(|name| line.contains(&format!("[{name} owner")))
+    };
+    assert_eq!(owner_of("seals"), Some("Rui"));
+    assert_eq!(owner_of("draft"), Some("Maren Holt"));
+    assert_eq!(owner_of("tubes"), Some("Rui"));
+}
