@@ -3,3 +3,6 @@
 alter table directive
     add column by_somebody boolean not null default false,
     add column is_circumstance boolean not null default false;
+
+-- What stands in briefings and is read for every question, however many circumstances there are.
+create index directive_stated on directive (namespace) where not is_circumstance;

@@ -18,17 +18,17 @@ const PEOPLE: [(&str, &str, Floors); 4] = [
     (
         "held aside",
         include_str!("../gold/directives/bearing/held-aside.jsonl"),
-        Floors { needed_shown: 65, shown_needed: 43, shown_in_vain: 2 },
+        Floors { needed_shown: 72, shown_needed: 42, shown_in_vain: 2 },
     ),
     (
         "people at work and at home, held aside",
         include_str!("../gold/directives/bearing/held-aside-at-work-and-home.jsonl"),
-        Floors { needed_shown: 56, shown_needed: 41, shown_in_vain: 30 },
+        Floors { needed_shown: 65, shown_needed: 41, shown_in_vain: 26 },
     ),
     (
         "long users, held aside",
         include_str!("../gold/directives/bearing/held-aside-long-users.jsonl"),
-        Floors { needed_shown: 69, shown_needed: 41, shown_in_vain: 28 },
+        Floors { needed_shown: 74, shown_needed: 38, shown_in_vain: 32 },
     ),
 ];
 

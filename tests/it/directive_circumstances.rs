@@ -15,21 +15,26 @@ use serde::Deserialize;
 use crate::shorthand::query;
 
 /// By writers each; the thresholds were chosen on the first.
-const PEOPLE: [(&str, &str, Floors); 3] = [
+const PEOPLE: [(&str, &str, Floors); 4] = [
     (
         "tuned on",
         include_str!("../gold/directives/bearing/circumstances-tuning.jsonl"),
-        Floors { found: 90, needed_shown: 30, shown_needed: 35 },
+        Floors { found: 90, needed_shown: 34, shown_needed: 40 },
     ),
     (
         "held aside",
         include_str!("../gold/directives/bearing/held-aside.jsonl"),
-        Floors { found: 90, needed_shown: 30, shown_needed: 35 },
+        Floors { found: 94, needed_shown: 42, shown_needed: 40 },
     ),
     (
         "people at work and at home, held aside",
         include_str!("../gold/directives/bearing/held-aside-at-work-and-home.jsonl"),
-        Floors { found: 90, needed_shown: 30, shown_needed: 35 },
+        Floors { found: 90, needed_shown: 40, shown_needed: 37 },
+    ),
+    (
+        "people who tell much of themselves, held aside",
+        include_str!("../gold/directives/bearing/held-aside-circumstances.jsonl"),
+        Floors { found: 85, needed_shown: 31, shown_needed: 38 },
     ),
 ];
 /// Labelled texts: among those that state nothing stands what a person tells.

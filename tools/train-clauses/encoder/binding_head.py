@@ -1,7 +1,8 @@
-"""binding_head.py DIRECTIVES.jsonl… ADAPTER.safetensors OUT.safetensors: trains the head for sentences that later requests may depend on, on the
+"""binding_head.py DIRECTIVES.jsonl… ADAPTER.safetensors OUT.safetensors [--beside OUT.jsonl]: trains the head for sentences that later requests may depend on, on the
 states as they are, so that nothing else that the encoder says changes: those that state directives, and what people tell of themselves. Prints the
-average precision of each file held aside, and what a threshold passes of those sentences and of others."""
-import sys
+average precision of each file held aside, and what a threshold passes of those sentences and of others. With --beside it writes what it learned
+from that looks so and is not, for bearing.py."""
+import argparse, json
 import numpy as np, torch, torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from encoder import loaded
@@ -9,10 +10,14 @@ from sentences import read, states_of
 
 # How much the weights, of states of mean 0 and deviation 1, are held to 0.
 HELD = 1e-3
+# From these log-odds on what states nothing looks as if it did.
+LOOKS = -2.5
 torch.set_num_threads(2)
-*files, adapter, out = sys.argv[1:]
-model = loaded(adapter); model.eval()
-texts = [text for file in files for text in read(file)]
+p = argparse.ArgumentParser()
+p.add_argument("directives", nargs="+"); p.add_argument("adapter"); p.add_argument("out"); p.add_argument("--beside")
+a = p.parse_args()
+model = loaded(a.adapter); model.eval()
+texts = [text for file in a.directives for text in read(file)]
 states = states_of(model, [doc for doc, _ in texts])
 clauses = [(doc, one) for doc, own in texts for one in own]
 wanted = torch.tensor([float(one["targets"]) for _, one in clauses])
@@ -30,10 +35,14 @@ def loss():
 
 opt.step(loss)
 said = (x @ weight + bias).detach()
-for name in sorted(set(names[~own.numpy()])):
+for name in sorted(set(names[~own.numpy() & (wanted.numpy() > 0)])):
     of = torch.tensor(names == name) & ~own; right = wanted[of][said[of].argsort(descending=True)].numpy()
     print(f"{name} {(np.cumsum(right) / np.arange(1, len(right) + 1) * right).sum() / right.sum():.3f}")
 for least in (-2, -1.5, -1, -0.5, 0):
     print(least, *(f"{(said[~own & (wanted == is_one)] > least).float().mean():.3f}" for is_one in (1, 0)))
+if a.beside:
+    with open(a.beside, "w") as file:
+        for (doc, one), log_odds in zip(clauses, said.tolist()):
+            if doc.folder == "training" and not one["targets"] and log_odds > LOOKS: file.write(json.dumps(dict(text=doc.text[slice(*one["span"])])) + "\n")
 weight, bias = weight.detach() / deviation, bias.detach() - (weight.detach() * mean / deviation).sum()
-save_file(dict(load_file(adapter), **{"binding.weight": weight[None].half(), "binding.bias": bias.half()}), out)
+save_file(dict(load_file(a.adapter), **{"binding.weight": weight[None].half(), "binding.bias": bias.half()}), a.out)

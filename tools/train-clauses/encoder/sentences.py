@@ -5,9 +5,12 @@ from documents import Document, batches
 
 
 def read(path):
-    lines = [json.loads(line) for line in open(path)]
-    docs = [(Document(dict(line, folder=os.path.basename(line["folder"]))), line["clauses"]) for line in lines]
-    return [(doc, clauses) for doc, clauses in docs if len(doc.ids) and clauses]
+    """Documents with their text, each with its sentences as they were dumped."""
+    texts = []
+    for line in map(json.loads, open(path)):
+        doc = Document(dict(line, folder=os.path.basename(line["folder"]))); doc.text = line["text"]
+        if len(doc.ids) and line["clauses"]: texts.append((doc, line["clauses"]))
+    return texts
 
 
 def states_of(model, docs):

@@ -3,6 +3,7 @@
 
 use memory_language::calendar_words::calendar_word;
 
+use super::clauses::Tokens;
 use super::sentence::Sentence;
 use super::words::list;
 
@@ -36,6 +37,15 @@ pub(super) fn with_bound_behind(sentence: &Sentence<'_>, end: usize, ceiling: us
     let closes = |to: usize| mark == Some("(") && sentence.mark(to) == Some(")");
     let to = to.filter(|to| *to <= ceiling && (*to >= sentence.len() || sentence.mark(*to).is_some()));
     to.map_or(end, |to| to + usize::from(closes(to)))
+}
+
+/// Where a statement ends that has a bracket open: behind where that is closed.
+pub(super) fn with_bracket_closed(sentence: &Sentence<'_>, (start, end): Tokens) -> usize {
+    let of = |mark: &str| (start..end).filter(|at| sentence.mark(*at) == Some(mark)).count();
+    if of("(") <= of(")") {
+        return end;
+    }
+    (end..sentence.len()).find(|at| sentence.mark(*at) == Some(")")).map_or(end, |closing| closing + 1)
 }
 
 /// The end of what tells of a time that begins or ends: "from Nov 1 until Nov 10", "starting Monday", "for the next two weeks".

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use memory_language::asked_for::asks_for_wishes;
 use memory_language::lexicon::{english_stem, is_function_word};
+use memory_language::sentence::sentences;
 
 use super::conditions::{is_of_answering, is_of_asking};
 use super::focus;
@@ -144,8 +145,8 @@ impl<'a> Asked<'a> {
         let is_for_advice = asks_for_advice(&sentence);
         let is_for_help = is_for_advice || list("asked for help").within(&sentence, 0, end);
         let is_back = list("asked back").within(&sentence, 0, end) && !is_for_help;
-        let is_of_facts = !is_for_advice
-            && (0..end).any(|at| matches!(sentence.word(at), Some("did" | "does" | "has" | "had")));
+        let last = last_sentence(question);
+        let is_of_facts = !is_for_advice && asks_what_is_had(&last);
         let asks = |at: usize| {
             matches!(sentence.word(at), Some("should" | "please" | "need" | "best" | "recommend" | "suggest"))
         };
@@ -156,7 +157,7 @@ impl<'a> Asked<'a> {
         let is_request = (0..end).any(|at| asks(at) || requests(at))
             || is_for_help
             || sentence.word(0).is_some_and(is_work);
-        let is_plain = is_of_facts || (!is_request && asks_for_fact(&sentence));
+        let is_plain = is_of_facts || (!is_request && asks_for_fact(&last));
         let asks_by_telling = end > KEYWORDS_MAX && !names_code(question);
         let is_request = is_request || (!is_plain && (asks_by_telling || sentence.is_question()));
         let is_of_wishes = asks_for_wishes(question);
@@ -262,6 +263,25 @@ pub fn asks_for_work(question: &str) -> bool {
     !is_looked_up && end - at > 1 && sentence.word(at).is_some_and(is_work)
 }
 
+/// "The oven has died. What do I get instead?" tells before it asks.
+fn last_sentence(question: &str) -> Sentence<'_> {
+    let whole = |part: &&str| part.split_whitespace().nth(1).is_some();
+    let last = sentences(question).filter(whole).last().unwrap_or(question);
+    Sentence::new(last, 0..last.len())
+}
+
+/// "Who has the key?", "how does it work": what somebody or something did or has. "Find the accounts that nobody has used" and "a friend
+/// has invited me" ask for none of it.
+fn asks_what_is_had(sentence: &Sentence<'_>) -> bool {
+    const ASKS: [&str; 7] = ["who", "what", "when", "where", "which", "why", "how"];
+    let end = sentence.len();
+    let tells = |at: usize| matches!(sentence.word(at), Some("did" | "does" | "has" | "had"));
+    let asks_back = |at: usize| sentence.word(at).is_some_and(|word| ASKS.contains(&word)) && tells(at + 1);
+    let is_asked_for = sentence.word(0).is_some_and(is_work) || list("request").at(sentence, 0, end) > 0;
+    let asks = sentence.is_question() || asks_for_fact(sentence) || (0..end).any(asks_back);
+    asks && !is_asked_for && (0..end).any(tells)
+}
+
 /// Whether somebody who says so wants something done.
 fn is_work(verb: &str) -> bool {
     const MORE: [&str; 9] =
@@ -269,12 +289,28 @@ fn is_work(verb: &str) -> bool {
     list("verbs").has(verb) || MORE.contains(&verb)
 }
 
-/// "Which of them could I bring?", "shall we take it?": it asks for advice, whatever is told before.
+/// "Which of them could I bring?", "shall we take it?", "where do I put the tables?": it asks for advice, whatever is told before.
 fn asks_for_advice(sentence: &Sentence<'_>) -> bool {
+    let is_i = |at: usize| matches!(sentence.word(at), Some("i" | "we"));
+    let asks_what_to_do = |at: usize| {
+        matches!(sentence.word(at), Some("what" | "where" | "how" | "who"))
+            && sentence.word(at + 1) == Some("do")
+            && is_i(at + 2)
+            && sentence.word(at + 3).is_some_and(|verb| !is_state(verb))
+    };
     (0..sentence.len()).any(|at| {
-        matches!(sentence.word(at), Some("could" | "should" | "shall" | "would" | "can"))
-            && matches!(sentence.word(at + 1), Some("i" | "we"))
+        let offers = matches!(sentence.word(at), Some("could" | "should" | "shall" | "would" | "can"));
+        (offers && is_i(at + 1)) || asks_what_to_do(at)
     })
+}
+
+/// "Where do we keep the key?", "what do I owe her?" ask for what is.
+fn is_state(verb: &str) -> bool {
+    const STATES: [&str; 14] = [
+        "have", "owe", "own", "know", "mean", "keep", "need", "see", "think", "live", "work", "meet", "call",
+        "store",
+    ];
+    STATES.contains(&verb)
 }
 
 /// "When is …", "how many …", "what grade was …": it asks for a fact, and for nothing to be made, advised or done.

@@ -99,7 +99,7 @@ fn names_instead(sentence: &Sentence<'_>, from: usize) -> bool {
     (from..end).any(|at| names(at) && is_now(at))
 }
 
-/// "You needn't poke me on Fridays any more", "scrap that thing about Sundays": it takes something back and says nothing that holds
+/// "You needn't poke me on Fridays any more", "scrap that thing about Sundays", "the week numbers: you can stop that": it takes something back and says nothing that holds
 /// instead. Where it is known to be no permission it must say that something is over: "no need for greetings" is a wish.
 pub fn only_takes_back(quote: &str, is_permission: bool) -> bool {
     let sentence = Sentence::new(quote, 0..quote.len());
@@ -123,7 +123,13 @@ pub fn only_takes_back(quote: &str, is_permission: bool) -> bool {
         ) || list("standing").at(&sentence, at, end) > 0
     };
     let is_over = is_permission || list("over").within(&sentence, 0, end);
-    is_over && (0..end).any(takes_back) && !(0..end).any(says_more) && !names_instead(&sentence, 0)
+    let stops = |at: usize| {
+        matches!(pair(at), ("you", "can" | "may"))
+            && matches!(pair(at + 2), ("stop" | "drop" | "skip" | "forget", "that" | "it" | "this" | "doing"))
+    };
+    (is_over && (0..end).any(takes_back) || (0..end).any(stops))
+        && !(0..end).any(says_more)
+        && !names_instead(&sentence, 0)
 }
 
 /// Whether what is over is called a rule: "forget the rule about squashing".

@@ -340,7 +340,8 @@ impl Found<'_> {
 }
 
 fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -> Option<FoundDirective> {
-    let (start, mut end) = statement.tokens;
+    let start = statement.tokens.0;
+    let mut end = bounds::with_bracket_closed(sentence, statement.tokens);
     let mut bytes = sentence.bytes(start, end)?;
     while sentence.content[bytes.clone()].chars().count() > STATEMENT_MAX_CHARS {
         end -= 1;

@@ -48,6 +48,22 @@ pub(super) fn looks_ahead(question: &str) -> bool {
             && (has(&AHEAD_IN_PRESENT) || is_of_a_calendar && !has(&OF_TEXTS) && !has(&TOLD))
 }
 
+/// What a message is written for that is of what is to come.
+const SENT_FOR: [&str; 12] = [
+    "telling",
+    "saying",
+    "asking",
+    "inviting",
+    "that",
+    "invitation",
+    "invite",
+    "reminder",
+    "remind",
+    "comes",
+    "come",
+    "coming",
+];
+
 /// "Plan dinner for Friday", "find me a slot between the 7th and the 11th": of days to come, unless it tells of what was.
 fn is_to_be_arranged(question: &str) -> bool {
     const PLANNED: [&str; 7] = ["plan", "book", "schedule", "arrange", "organise", "organize", "reserve"];
@@ -59,7 +75,10 @@ fn is_to_be_arranged(question: &str) -> bool {
     let is_fetched = is_any(verb, &FETCHED)
         && is_any(next, &["me", "us", "a", "an", "some"])
         && !words(question).any(|word| is_any(word, &OF_TEXTS));
-    (is_planned || is_fetched)
+    // "Draft a mail telling her that it comes on Friday", but not "write a summary of Friday's meeting".
+    let is_sent = is_any(verb, &["draft", "write", "compose", "send"])
+        && words(question).any(|word| is_any(word, &SENT_FOR));
+    (is_planned || is_fetched || is_sent)
         && !is_of_the_past(question)
         && !words(question).any(|word| is_any(word, &TOLD))
 }

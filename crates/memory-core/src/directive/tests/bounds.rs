@@ -34,6 +34,19 @@ fn from_when_until_when_it_holds_is_told() {
 }
 
 #[test]
+fn a_bracket_that_is_open_is_closed() {
+    let new = NewArtifact::new(said(
+        "preference",
+        "Sundays no (she sings too, and wants her Sunday). Instead Fridays.",
+    ));
+    let new = new.expect("it can be stored");
+    let sure = SentenceLogits { states: [9.0; 3], ..NOTHING };
+    let judged = vec![sure; sentences_to_judge(&new.content, &new.meta).len()];
+    let found = find_judged_directives(&new.content, &new.meta, &judged).directives;
+    assert!(found[0].quote.ends_with("wants her Sunday)"), "{found:?}");
+}
+
+#[test]
 fn for_what_something_holds_is_told() {
     for (text, condition) in [
         ("pull request titles: no emojis", "pull request titles"),

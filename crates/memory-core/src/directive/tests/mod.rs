@@ -1,3 +1,4 @@
+mod asked;
 mod attack;
 mod bounds;
 mod circumstances;
@@ -354,21 +355,6 @@ fn what_a_model_tells_to_bear_on_a_request_is_shown_whatever_it_is_like() {
     assert_eq!(shown, [(3, true), (4, true), (2, false), (0, false)]);
     assert_eq!(chosen("Which room did we have in Lyon?", &candidates), [0]);
     assert!(chosen("What are my preferences?", &candidates).contains(&1));
-}
-
-#[test]
-fn what_asks_for_advice_may_be_borne_on_and_what_asks_for_a_fact_not() {
-    for (question, may) in [
-        ("The dentist has Monday at nine or Tuesday at two. Which should I take?", true),
-        ("The wreck has one spot left on Sunday's boat. Shall I take it?", true),
-        ("Where could we have dinner near the station?", true),
-        ("Write the retry logic", true),
-        ("Where did Anna say we should meet?", false),
-        ("Which Postgres version are we on?", false),
-        ("What are my preferences for hotels?", false),
-    ] {
-        assert_eq!(may_be_borne_on(question), may, "{question}");
-    }
 }
 
 /// The places of those that are chosen.

@@ -57,6 +57,7 @@ fn what_only_takes_something_back_is_told_from_what_holds_instead() {
         "Oh and scrap that thing about keeping Sundays after lunch free, they've folded the choir",
         "no need to explain every step any more",
         "the rule about mornings doesn't hold any longer",
+        "Oh and the calendar weeks next to dates: you can stop that, Ilka switched the planning to normal dates",
     ] {
         assert!(only_takes_back(quote, true), "{quote}");
     }
@@ -66,6 +67,7 @@ fn what_only_takes_something_back_is_told_from_what_holds_instead() {
         "forget the footnotes, use endnotes instead",
         "coffee's back on the menu",
         "you may use emojis again",
+        "once you can stop the pump by hand, write that down",
     ] {
         assert!(!only_takes_back(quote, true), "{quote}");
     }
