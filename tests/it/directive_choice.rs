@@ -41,17 +41,18 @@ struct Floors {
     shown_in_vain: usize,
 }
 
+/// A person of `tests/gold/directives/bearing`.
 #[derive(Deserialize)]
-struct Person {
-    directives: Vec<String>,
-    requests: Vec<Request>,
+pub(crate) struct Person {
+    pub(crate) directives: Vec<String>,
+    pub(crate) requests: Vec<Request>,
 }
 
 #[derive(Deserialize)]
-struct Request {
-    text: String,
+pub(crate) struct Request {
+    pub(crate) text: String,
     /// The places of the directives that bear on it.
-    bear: Vec<usize>,
+    pub(crate) bear: Vec<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -79,7 +80,7 @@ fn directive(text: &str) -> Option<FoundDirective> {
     find_directives(&new.content, &new.meta).into_iter().max_by_key(|found| found.quote.len())
 }
 
-fn cosine(one: &[f32], other: &[f32]) -> f32 {
+pub(crate) fn cosine(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 

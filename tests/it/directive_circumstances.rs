@@ -12,6 +12,7 @@ use memory_inference::text_encoder::OnnxTextEncoder;
 use memory_tests::{Fixture, model, model_dir, onnxruntime_library, turn};
 use serde::Deserialize;
 
+use crate::directive_choice::{Person, cosine};
 use crate::shorthand::query;
 
 /// By writers each; the thresholds were chosen on the first.
@@ -46,19 +47,6 @@ struct Floors {
     found: usize,
     needed_shown: usize,
     shown_needed: usize,
-}
-
-#[derive(Deserialize)]
-struct Person {
-    directives: Vec<String>,
-    requests: Vec<Request>,
-}
-
-#[derive(Deserialize)]
-struct Request {
-    text: String,
-    /// The places of what bears on it.
-    bear: Vec<usize>,
 }
 
 #[derive(Deserialize)]
@@ -126,10 +114,6 @@ async fn find(encoder: &dyn TextEncoder, person: &Person, beside: &[String]) -> 
         }
     }
     all
-}
-
-fn cosine(one: &[f32], other: &[f32]) -> f32 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
 async fn add(model: &dyn EmbeddingModel, person: &Person, found: &[Found], counts: &mut Counts) {

@@ -13,8 +13,8 @@ use memory_core::event::{
     Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention,
 };
 use memory_core::ports::{
-    CLAUSE_CLASSES, Embedded, EmbeddingError, EmbeddingModel, EncoderError, ExtractError, Extractor,
-    ModelInfo, NAME_CLASSES, SentenceLogits, SourceText, TextEncoder,
+    CLAUSE_CLASSES, DIRECTIVE_CLASSES, Embedded, EmbeddingError, EmbeddingModel, EncoderError, ExtractError,
+    Extractor, ModelInfo, NAME_CLASSES, SentenceLogits, SourceText, TextEncoder,
 };
 use memory_language::text::CharSpan;
 
@@ -251,7 +251,8 @@ impl TextEncoder for ConstantEncoder {
         if let Some(wait) = &self.before_sentences {
             wait().await;
         }
-        Ok(vec![SentenceLogits::default(); sentences.len()])
+        let nothing = SentenceLogits { states: [-9.0; DIRECTIVE_CLASSES], revises: -9.0, binds: -9.0 };
+        Ok(vec![nothing; sentences.len()])
     }
 
     async fn replacement_logits(&self, pairs: Vec<[Arc<str>; 2]>) -> Result<Vec<f32>, EncoderError> {

@@ -209,7 +209,7 @@ pub async fn nearest_before(
     Ok(near.collect())
 }
 
-/// The newest of the namespace, and those of a revision among them.
+/// The newest of the namespace, and those of a revision among them; circumstances behind all others.
 pub async fn compared(
     conn: &mut Conn,
     ns: &Namespace,
@@ -224,7 +224,7 @@ pub async fn compared(
          from directive d
          join artifact_revision r using (namespace, revision_id)
          where d.namespace = $1
-         order by d.revision_id = $2 desc, said_at desc, d.directive_id desc
+         order by d.revision_id = $2 desc, d.is_circumstance, said_at desc, d.directive_id desc
          limit $3",
     ))
     .bind(ns.as_str())
