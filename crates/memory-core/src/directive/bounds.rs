@@ -1,6 +1,8 @@
 //! From when and until when a statement holds, where it says so: "from Nov 1 until Nov 10 answer in Spanish", "keep it short
 //! (until Friday)".
 
+use std::cmp::Ordering;
+
 use memory_language::calendar_words::calendar_word;
 
 use super::clauses::Tokens;
@@ -39,13 +41,18 @@ pub(super) fn with_bound_behind(sentence: &Sentence<'_>, end: usize, ceiling: us
     to.map_or(end, |to| to + usize::from(closes(to)))
 }
 
-/// Where a statement ends that has a bracket open: behind where that is closed.
-pub(super) fn with_bracket_closed(sentence: &Sentence<'_>, (start, end): Tokens) -> usize {
+/// A statement with the whole of its brackets: to where one is closed that it opens, and from the beginning of the sentence where it
+/// closes one that was opened before it.
+pub(super) fn with_whole_brackets(sentence: &Sentence<'_>, (start, end): Tokens) -> Tokens {
     let of = |mark: &str| (start..end).filter(|at| sentence.mark(*at) == Some(mark)).count();
-    if of("(") <= of(")") {
-        return end;
+    match of("(").cmp(&of(")")) {
+        Ordering::Equal => (start, end),
+        Ordering::Less => (0, end),
+        Ordering::Greater => {
+            let closing = (end..sentence.len()).find(|at| sentence.mark(*at) == Some(")"));
+            (start, closing.map_or(end, |closing| closing + 1))
+        }
     }
-    (end..sentence.len()).find(|at| sentence.mark(*at) == Some(")")).map_or(end, |closing| closing + 1)
 }
 
 /// The end of what tells of a time that begins or ends: "from Nov 1 until Nov 10", "starting Monday", "for the next two weeks".

@@ -187,13 +187,19 @@ impl<'a> Asked<'a> {
         let Some(cosine) = candidate.bearing.filter(|_| self.may_be_borne_on()) else {
             return by_likeness;
         };
+        // What took the place of another may be anything that ends one.
+        let (bears, surely) = if candidate.is_permission {
+            (CIRCUMSTANCE_BEARS, CIRCUMSTANCE_BEARS_SURELY)
+        } else {
+            (BEARS, BEARS_SURELY)
+        };
         // "When I ask about books, …" says itself for which questions it is.
         let is_of_questions = candidate.condition.is_some_and(is_of_answering);
         match by_likeness.filter(|_| is_of_questions) {
             Some(met @ (Bearing::Met(_) | Bearing::OfSubject(_))) => Some(met),
             _ if candidate.is_general => Some(Bearing::General),
-            _ if cosine < BEARS => None,
-            _ if cosine >= BEARS_SURELY || is_of_questions => Some(Bearing::Met(cosine)),
+            _ if cosine < bears => None,
+            _ if cosine >= surely || is_of_questions => Some(Bearing::Met(cosine)),
             _ => Some(Bearing::Near(cosine)),
         }
     }

@@ -317,6 +317,9 @@ impl Found<'_> {
             None if need == Need::All => return,
             None => {}
         }
+        // What reaches back to the beginning of its sentence has the statements before it in it.
+        let is_within = |start: usize| (found.span.start..found.span.end).contains(&start);
+        self.found.directives.retain(|before| !is_within(before.span.start));
         self.found.directives.push(found);
     }
 
@@ -340,8 +343,7 @@ impl Found<'_> {
 }
 
 fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -> Option<FoundDirective> {
-    let start = statement.tokens.0;
-    let mut end = bounds::with_bracket_closed(sentence, statement.tokens);
+    let (start, mut end) = bounds::with_whole_brackets(sentence, statement.tokens);
     let mut bytes = sentence.bytes(start, end)?;
     while sentence.content[bytes.clone()].chars().count() > STATEMENT_MAX_CHARS {
         end -= 1;

@@ -34,7 +34,7 @@ fn from_when_until_when_it_holds_is_told() {
 }
 
 #[test]
-fn a_bracket_that_is_open_is_closed() {
+fn brackets_are_whole() {
     let new = NewArtifact::new(said(
         "preference",
         "Sundays no (she sings too, and wants her Sunday). Instead Fridays.",
@@ -44,6 +44,13 @@ fn a_bracket_that_is_open_is_closed() {
     let judged = vec![sure; sentences_to_judge(&new.content, &new.meta).len()];
     let found = find_judged_directives(&new.content, &new.meta, &judged).directives;
     assert!(found[0].quote.ends_with("wants her Sunday)"), "{found:?}");
+
+    let text = "Bartek doesn't eat anything with gluten (coeliac, not a fad), no garlic for Sofie";
+    let sentence = Sentence::new(text, 0..text.len());
+    let opened = (0..sentence.len()).find(|at| sentence.mark(*at) == Some("(")).expect("it is there");
+    let end = sentence.len();
+    assert_eq!(crate::directive::bounds::with_whole_brackets(&sentence, (opened + 1, end)), (0, end));
+    assert_eq!(crate::directive::bounds::with_whole_brackets(&sentence, (0, end)), (0, end));
 }
 
 #[test]
@@ -73,4 +80,17 @@ fn for_what_something_holds_is_told() {
     let of_one = |text: &str| found(said("user", text)).remove(0);
     assert_eq!(of_one("commit messages: no emojis").condition.as_deref(), Some("commit messages"));
     assert_eq!(of_one("Reminder: no emojis please").condition, None);
+}
+
+#[test]
+fn no_two_statements_of_a_text_begin_at_one_place() {
+    let text = "Always use tabs (never spaces, always four wide), never use emojis), always sign with MB";
+    let new = NewArtifact::new(said("user", text)).expect("it can be stored");
+    let sure = SentenceLogits { states: [9.0; 3], ..NOTHING };
+    let judged = vec![sure; sentences_to_judge(&new.content, &new.meta).len()];
+    let found = find_judged_directives(&new.content, &new.meta, &judged).directives;
+    assert!(
+        !found.is_empty() && found.windows(2).all(|two| two[0].span.start < two[1].span.start),
+        "{found:?}"
+    );
 }
