@@ -22,6 +22,7 @@ mod directive_replacing;
 mod directives;
 mod entities;
 mod entity_merging;
+mod entity_writers;
 mod extraction;
 mod extraction_quality;
 mod facts;

@@ -45,9 +45,11 @@ pub(super) fn with_bound_behind(sentence: &Sentence<'_>, end: usize, ceiling: us
 /// closes one that was opened before it.
 pub(super) fn with_whole_brackets(sentence: &Sentence<'_>, (start, end): Tokens) -> Tokens {
     let of = |mark: &str| (start..end).filter(|at| sentence.mark(*at) == Some(mark)).count();
+    let is_within = (0..start).any(|at| sentence.mark(at) == Some("("));
     match of("(").cmp(&of(")")) {
-        Ordering::Equal => (start, end),
-        Ordering::Less => (0, end),
+        Ordering::Less if is_within => (0, end),
+        // ":)" closes nothing.
+        Ordering::Less | Ordering::Equal => (start, end),
         Ordering::Greater => {
             let closing = (end..sentence.len()).find(|at| sentence.mark(*at) == Some(")"));
             (start, closing.map_or(end, |closing| closing + 1))

@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use memory_core::directive::{
-    AROUND_CHARS, CIRCUMSTANCE_BEARS, Candidate, Chosen, Gist, Judged, choose, find_directives,
-    find_judged_directives, has_ended, is_about_user, is_limit, may_be_borne_on, only_takes_back,
-    sentence_of, sentences_to_judge,
+    AROUND_CHARS, Candidate, Chosen, Gist, Judged, choose, find_directives, find_judged_directives,
+    has_ended, is_about_user, is_limit, may_be_borne_on, only_takes_back, sentence_of, sentences_to_judge,
 };
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
@@ -282,15 +281,7 @@ impl Memory {
             question.embedded.map(|(embedded, model)| QueryVector { model, vector: &embedded.vector });
         let bearing = question.bearing.as_ref().map(|(version, made)| (*version, made.vector.as_slice()));
         let (found, projects) = (&*question.found, &*projects);
-        let wanted = Wanted {
-            filters: &filters,
-            query,
-            bearing,
-            circumstances_from: CIRCUMSTANCE_BEARS,
-            found,
-            limit: READ_MAX,
-            projects,
-        };
+        let wanted = Wanted { filters: &filters, query, bearing, found, limit: READ_MAX, projects };
         let mut stored = holding(conn, ns, wanted).await?;
         stored.retain(|it| holds_in(projects, it));
         let candidates: Vec<Candidate<'_>> = stored.iter().map(candidate).collect();
@@ -331,7 +322,6 @@ impl Memory {
                     filters: &filters,
                     query: None,
                     bearing: None,
-                    circumstances_from: CIRCUMSTANCE_BEARS,
                     found: &[],
                     limit: READ_MAX,
                     projects,

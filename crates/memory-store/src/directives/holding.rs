@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
+use memory_core::directive::CIRCUMSTANCE_BEARS;
 use memory_core::id::{Namespace, RevisionId};
 use memory_language::text::CharSpan;
 use pgvector::Vector;
@@ -44,8 +45,6 @@ pub struct Wanted<'a> {
     pub query: Option<QueryVector<'a>>,
     /// The request, as the model of this version makes it.
     pub bearing: Option<(i16, &'a [f32])>,
-    /// From this cosine of that on circumstances are wanted too.
-    pub circumstances_from: f32,
     /// Revisions that a search has found, with the similarity of their passages.
     pub found: &'a [(RevisionId, f32)],
     pub limit: i64,
@@ -146,7 +145,7 @@ fn push_circumstances(statement: &mut QueryBuilder<Postgres>, wanted: Wanted<'_>
                 " and (not d.is_circumstance or (d.bearing_version = {of_asked} and -(d.bearing <#> "
             ));
             statement.push_bind(Vector::from(asked.to_vec())).push(") >= ");
-            statement.push_bind(wanted.circumstances_from).push("))");
+            statement.push_bind(CIRCUMSTANCE_BEARS).push("))");
         }
         None => {
             statement.push(" and not d.is_circumstance");

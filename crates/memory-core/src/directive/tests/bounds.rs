@@ -51,6 +51,10 @@ fn brackets_are_whole() {
     let end = sentence.len();
     assert_eq!(crate::directive::bounds::with_whole_brackets(&sentence, (opened + 1, end)), (0, end));
     assert_eq!(crate::directive::bounds::with_whole_brackets(&sentence, (0, end)), (0, end));
+    let smiling = "I'm on the train, so please keep answers short :)";
+    let smiling = Sentence::new(smiling, 0..smiling.len());
+    let tokens = (6, smiling.len());
+    assert_eq!(crate::directive::bounds::with_whole_brackets(&smiling, tokens), tokens);
 }
 
 #[test]
