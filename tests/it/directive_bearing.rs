@@ -59,16 +59,18 @@ async fn what_bears_on_a_request_is_shown_and_what_an_upgrade_lacks_is_computed_
     assert!(are_shown(&f).await.contains(&false), "likeness alone does not tell");
     f.memory.job_runner().embed_directives().await;
     assert_eq!(are_shown(&f).await, [true; 4]);
-    let by_worker = f.count("select count(distinct bearing) from directive where bearing_version = 2").await;
+    let by_worker = f.count("select count(distinct bearing) from directive where bearing_version = 3").await;
     assert_eq!(by_worker, WISHES.len() as i64);
 }
 
 #[tokio::test]
 async fn what_is_cut_out_of_a_sentence_is_shown_with_it() {
     let f = remembered().await;
-    let sentence = "he's old school, so Mr Leith and no first names with him please.";
+    // Who "he" is stands in the sentence before.
+    let sentence =
+        "can you draft the note to Leith? he's old school, so Mr Leith and no first names with him please.";
     let rest = "And then the invoices of the bike shop are late again, I'll ring them tomorrow after the school run. ";
-    let turn = format!("can you draft the note to Leith? {sentence} {}", rest.repeat(3));
+    let turn = format!("{sentence} {}", rest.repeat(3));
     let draft = Draft { role: Some("user".into()), ..turn_of("chat", 0, "user", &turn) };
     f.remember_as(draft).await;
     let shown = async |request: &str, quote: &str| {

@@ -28,7 +28,7 @@ const PEOPLE: [(&str, &str, Floors); 4] = [
     (
         "long users, held aside",
         include_str!("../gold/directives/bearing/held-aside-long-users.jsonl"),
-        Floors { needed_shown: 74, shown_needed: 38, shown_in_vain: 32 },
+        Floors { needed_shown: 74, shown_needed: 38, shown_in_vain: 33 },
     ),
 ];
 

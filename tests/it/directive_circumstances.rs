@@ -188,6 +188,31 @@ async fn a_circumstance_is_shown_for_what_it_bears_on_and_begins_no_session() {
 }
 
 #[tokio::test]
+async fn of_mails_and_minutes_what_the_user_tells_of_themselves_is_shown() {
+    let extractor = RulesExtractor::new().with_encoder(Some(encoder()));
+    let f = Fixture::with_extractor(Arc::new(extractor)).await;
+    let by = |author: &str, context: &str, content: &str| Draft {
+        content: content.to_owned(),
+        context: Some(context.to_owned()),
+        author: Some(author.to_owned()),
+        role: (context == "chat").then(|| "user".to_owned()),
+        ..Draft::default()
+    };
+    for text in ["Please keep answers short.", "Never use emojis in answers.", "I prefer trains to planes."] {
+        f.remember_as(by("Ingrid", "chat", text)).await;
+    }
+    let mail = "Dear Pia, thanks for the knives. I'm left-handed, scissors and peelers are never made for me. Till Friday.";
+    f.remember_as(by("Ingrid", "email", mail)).await;
+    let other =
+        "Dear Ingrid, they have come. I've a bad wrist, so scissors must have a spring for me. Till Friday.";
+    f.remember_as(by("Pia", "email", other)).await;
+    f.drain().await;
+    let shown = f.recall_as(query("Which scissors should I buy for the kitchen?")).await.directives;
+    let tells = |of: &str| shown.iter().any(|it| it.quote.contains(of));
+    assert!(tells("left-handed") && !tells("wrist"), "{shown:?}");
+}
+
+#[tokio::test]
 async fn of_what_people_tell_in_passing_what_bears_on_a_request_is_found_and_shown() {
     let model = model();
     let encoder = encoder();

@@ -48,7 +48,7 @@ const HELD_ASIDE: [HeldAside; 6] = [
         texts: include_str!("../gold/directives/held-aside/everyday-people.jsonl"),
         // A third stands in mails and minutes, which are not read for directives.
         by_words: (44, 53),
-        judged: (51, 59),
+        judged: (50, 59),
     },
 ];
 

@@ -17,6 +17,7 @@ mod diary;
 mod directive_bearing;
 mod directive_choice;
 mod directive_circumstances;
+mod directive_diaries;
 mod directive_quality;
 mod directive_replacing;
 mod directives;

@@ -21,20 +21,20 @@ pub const TEXT_ENCODER: AdaptedModel = AdaptedModel {
 
 /// Compares an earlier statement with a later one: directives that no longer hold.
 pub const PAIR_ENCODER: AdaptedModel = AdaptedModel {
-    file: "pair_encoder_2.onnx",
+    file: "pair_encoder_3.onnx",
     adapter: include_bytes!("../data/pair_encoder.safetensors"),
     layers: 4,
 };
 
 /// Embeds requests and directives, so that those are near that bear on one another.
 pub const BEARING_ENCODER: AdaptedModel = AdaptedModel {
-    file: "bearing_encoder_2.onnx",
+    file: "bearing_encoder_3.onnx",
     adapter: include_bytes!("../data/bearing_encoder.safetensors"),
     layers: 6,
 };
 
 /// The version of its vectors: the number of its file.
-pub(crate) const BEARING_VERSION: i16 = 2;
+pub(crate) const BEARING_VERSION: i16 = 3;
 
 /// All that setup makes.
 pub const ADAPTED_MODELS: [AdaptedModel; 3] = [TEXT_ENCODER, PAIR_ENCODER, BEARING_ENCODER];

@@ -193,9 +193,9 @@ impl<'a> Asked<'a> {
         } else {
             (BEARS, BEARS_SURELY)
         };
-        // "When I ask about books, …" says itself for which questions it is.
+        // "When I ask about books, …" says itself for which questions it is; "tabs are fine now" is like few that the model has learned.
         let is_of_questions = candidate.condition.is_some_and(is_of_answering);
-        match by_likeness.filter(|_| is_of_questions) {
+        match by_likeness.filter(|_| is_of_questions || candidate.is_permission) {
             Some(met @ (Bearing::Met(_) | Bearing::OfSubject(_))) => Some(met),
             _ if candidate.is_general => Some(Bearing::General),
             _ if cosine < bears => None,

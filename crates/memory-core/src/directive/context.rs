@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use memory_language::lexicon::is_function_word;
 use memory_language::sentence::sentences;
 use memory_language::text::{CharIndex, CharSpan};
 
@@ -15,6 +16,8 @@ const SENTENCE_MAX_CHARS: usize = 400;
 /// The same of one that is shown, which has so many words more than the quote at least.
 const SHOWN_MAX_CHARS: usize = 240;
 const MORE_WORDS: usize = 3;
+/// The same with the sentence before it, which says of what it is.
+const SHOWN_WITH_BEFORE_MAX_CHARS: usize = 300;
 
 /// All of a short text that states nothing else; of other texts the sentences that the directive stands in, unless another one is
 /// stated there or they are long: then its quote. With the condition where that stands elsewhere.
@@ -41,15 +44,66 @@ pub fn with_context(
     })
 }
 
-/// The sentence that a directive stands in, where it says more than the quote and is short enough to be shown beside it. Arguments
-/// are those of [`with_context`].
+/// The sentence that a directive stands in, with the one before it where its words point back to that: where it says more than the quote
+/// and is short enough to be shown beside it. Arguments are those of [`with_context`].
 pub fn sentence_of<'a>(excerpt: &'a str, span: CharSpan, others: &[CharSpan]) -> Option<&'a str> {
     let index = CharIndex::new(excerpt);
     let quote = index.byte_at(excerpt, span.start)?..index.byte_at(excerpt, span.end)?;
     let words = |text: &str| text.split_whitespace().count();
     let of_quote = words(&excerpt[quote.clone()]);
-    sentences_around(excerpt, &quote, (&index, others), SHOWN_MAX_CHARS)
+    let around = sentences_around(excerpt, &quote, (&index, others), SHOWN_MAX_CHARS);
+    with_sentence_before(excerpt, around.unwrap_or(&excerpt[quote]))
+        .or(around)
         .filter(|around| words(around) >= of_quote + MORE_WORDS)
+}
+
+/// A part of a text with the sentence before it on the same line, if it begins a sentence whose words point back.
+fn with_sentence_before<'a>(text: &'a str, part: &str) -> Option<&'a str> {
+    let part_at = offset(text, part);
+    let all = sentences(text).map(|sentence| offset(text, sentence));
+    let before = all.take_while(|sentence| sentence.end <= part_at.start).last()?;
+    let between = &text[before.end..part_at.start];
+    let whole = text[before.start..part_at.end].trim();
+    let is_next = !text[before.start..part_at.start].trim_end().contains('\n')
+        && !between.contains('\n')
+        && !between.contains(char::is_alphanumeric);
+    let is_short = whole.chars().nth(SHOWN_WITH_BEFORE_MAX_CHARS).is_none();
+    (is_next && is_short && points_back(part)).then_some(whole)
+}
+
+/// "Not in anything that I sign", "and in these things nobody has a name", "she can't have nuts": what it is of stands before it.
+fn points_back(sentence: &str) -> bool {
+    const FIRST: [&str; 22] = [
+        "and",
+        "but",
+        "or",
+        "so",
+        "not",
+        "neither",
+        "nor",
+        "same",
+        "only",
+        "both",
+        "instead",
+        "otherwise",
+        "it",
+        "it's",
+        "its",
+        "that",
+        "that's",
+        "this",
+        "there",
+        "they",
+        "them",
+        "their",
+    ];
+    const ANYWHERE: [&str; 9] = ["he", "he's", "she", "she's", "him", "her", "his", "these", "those"];
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
+    let mut words = sentence.split(|c| !is_part(c)).filter(|word| !word.is_empty()).peekable();
+    let plain = |word: &str| word.to_lowercase().replace('’', "'");
+    let is_first = words.peek().is_some_and(|word| FIRST.contains(&plain(word).as_str()));
+    let names = |word: &str| word.starts_with(char::is_uppercase) && !is_function_word(&word.to_lowercase());
+    is_first || words.take_while(|word| !names(word)).any(|word| ANYWHERE.contains(&plain(word).as_str()))
 }
 
 /// From the first to the last sentence that has a part of the quote; nothing where another directive is stated there, or beyond the length.
@@ -113,6 +167,30 @@ mod tests {
         assert_eq!(sentence_of(text, cheerful, &[span("keep it short")]), Some(sentence));
         assert_eq!(sentence_of(text, cheerful, &[span("it may be cheerful")]), None, "two are stated there");
         assert_eq!(sentence_of(text, span("keep it short"), &[]), None, "it says nothing more");
+    }
+
+    #[test]
+    fn a_sentence_that_points_back_is_shown_with_the_one_before() {
+        let shown = |text: &str, quote: &str| {
+            let start = text.find(quote).expect("it stands there");
+            let span = CharIndex::new(text).span(text, start..start + quote.len());
+            sentence_of(text, span, &[]).map(str::to_owned)
+        };
+        let party = "So. Lena turns 40 and we plan a party. She sees my calendar, nothing about it may stand there. Ok?";
+        let nothing = "nothing about it may stand there";
+        let both =
+            "Lena turns 40 and we plan a party. She sees my calendar, nothing about it may stand there.";
+        assert_eq!(shown(party, nothing).as_deref(), Some(both));
+        let rockets = "Spare me the rockets. Not in anything that I sign.";
+        assert_eq!(shown(rockets, "Not in anything that I sign").as_deref(), Some(rockets));
+        assert_eq!(
+            shown("It rained. Jasper can't have nuts, he swells.", "Jasper can't have nuts, he swells"),
+            None
+        );
+        assert_eq!(
+            shown("We met at ten.\nNot in anything that I sign.", "Not in anything that I sign"),
+            None
+        );
     }
 
     #[test]

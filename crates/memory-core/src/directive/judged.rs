@@ -54,7 +54,7 @@ pub(super) fn statements(
 }
 
 /// From these log-odds on a sentence that states no directive may be a circumstance that requests depend on: "heat above 35 and I faint".
-const BINDS_MIN: f32 = -1.0;
+const BINDS_MIN: f32 = -1.5;
 
 /// Whether a sentence of which the encoder gives these log-odds tells of something that later requests may depend on.
 pub(super) fn may_bind(sentence: &Sentence<'_>, place: Place, log_odds: f32) -> bool {
@@ -192,7 +192,7 @@ const REPLACED_MIN: f32 = 8.0;
 /// What says that something is fine again, or that you may do it, was said because of an earlier directive.
 const REPLACED_MIN_BY_PERMISSION: f32 = 5.5;
 /// Of a sentence of a longer content.
-const REPLACED_MIN_IN_LONGER: f32 = 5.0;
+const REPLACED_MIN_IN_LONGER: f32 = 4.0;
 
 /// An earlier directive that a later statement is held against.
 #[derive(Debug, Clone, Copy, PartialEq)]

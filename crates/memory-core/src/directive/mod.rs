@@ -170,10 +170,16 @@ pub fn find_judged_directives(content: &str, meta: &Metadata, judged: &[Sentence
 
 fn found(content: &str, meta: &Metadata, judged: Option<&[SentenceLogits]>) -> Judged {
     let judged = judged.map(<[_]>::iter);
-    let by_somebody = speakers::is_lone_turn(meta);
-    let index = None;
-    let mut found =
-        Found { content, judged, by_somebody, index, found: Judged::default(), revising: Vec::new() };
+    let is_to_others = speakers::is_to_others(meta);
+    let mut found = Found {
+        content,
+        judged,
+        by_somebody: is_to_others || speakers::is_lone_turn(meta),
+        is_to_others,
+        index: None,
+        found: Judged::default(),
+        revising: Vec::new(),
+    };
     for (bytes, voice) in speakers::parts(content, meta) {
         found.read(bytes, voice);
     }
@@ -188,6 +194,8 @@ struct Found<'a> {
     judged: Option<slice::Iter<'a, SentenceLogits>>,
     /// It may not be the user who speaks: only what the encoder is sure of is surely one.
     by_somebody: bool,
+    /// What it wants it wants of others: it has circumstances only.
+    is_to_others: bool,
     /// Made when the first is found: most texts have none.
     index: Option<CharIndex>,
     found: Judged,
@@ -224,6 +232,7 @@ impl Found<'_> {
             let stated = rules::statements(sentence, around, place);
             let states = judged.map(|logits| logits.states[place.voice as usize]);
             let stated = match states {
+                _ if self.is_to_others => Vec::new(),
                 None => stated,
                 Some(log_odds) => judged::statements(sentence, place, stated, log_odds),
             };

@@ -58,6 +58,7 @@ pub(super) fn parts(content: &str, meta: &Metadata) -> Vec<(Range<usize>, Voice)
         (None, Context::Chat | Context::Conversation) if is_lone_turn(meta) => Some(Voice::User),
         (None, Context::Chat | Context::Conversation) => author.is_none().then_some(Voice::Note),
         (None, Context::Transcript) => None,
+        (None, Context::Meeting | Context::Email) if meta.author.is_some() => Some(Voice::Note),
         (None, Context::Meeting | Context::Email | Context::Document | Context::Decision) => {
             return Vec::new();
         }
@@ -76,6 +77,11 @@ pub(super) fn is_lone_turn(meta: &Metadata) -> bool {
         && meta.author.as_ref().is_some_and(is_named)
         && meta.conversation_id.is_none()
         && meta.participants.is_empty()
+}
+
+/// Whether it is a mail or the minutes of a meeting: written to others, though by the user as far as one can tell.
+pub(super) fn is_to_others(meta: &Metadata) -> bool {
+    matches!(meta.context, Context::Meeting | Context::Email) && meta.role.is_none()
 }
 
 /// Lines outside of code and quotations, those of one speaker together. Where lines are labelled, only what is below

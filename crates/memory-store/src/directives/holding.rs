@@ -131,7 +131,7 @@ fn push_main_author(statement: &mut QueryBuilder<Postgres>, ns: &Namespace) {
         "select case when max(n) * 5 >= sum(n) * 4 then (array_agg(author order by n desc))[1] end as author
          from (select lower(btrim(r.author)) as author, count(*) as n
                from directive d join artifact_revision r using (namespace, revision_id)
-               where r.is_latest and not d.is_permission and d.namespace = ",
+               where r.is_latest and not d.is_permission and r.context not in ('meeting', 'email') and d.namespace = ",
     );
     statement.push_bind(ns.as_str().to_owned()).push(" group by 1) authors");
 }

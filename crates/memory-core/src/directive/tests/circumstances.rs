@@ -32,6 +32,26 @@ fn what_is_asked_or_said_by_others_is_no_circumstance() {
 }
 
 #[test]
+fn of_minutes_and_mails_with_an_author_circumstances_are_kept() {
+    let text = "Always lock the shed, Dana said. Heat above 35 and I faint.";
+    let of = |context: &str, author: Option<&str>| {
+        let draft = Draft { author: author.map(str::to_owned), ..said(context, text) };
+        let new = NewArtifact::new(draft).expect("it can be stored");
+        let logits = SentenceLogits { states: [9.0; 3], binds: 2.0, ..NOTHING };
+        let judged = vec![logits; sentences_to_judge(&new.content, &new.meta).len()];
+        let Judged { directives, circumstances, .. } =
+            find_judged_directives(&new.content, &new.meta, &judged);
+        assert!(circumstances.iter().all(|found| found.by_somebody), "it is seen later whose they are");
+        (directives.len(), circumstances.len())
+    };
+    for context in ["meeting", "email"] {
+        assert_eq!(of(context, Some("Marion")), (0, 2), "what is wanted there is wanted of others");
+        assert_eq!(of(context, None), (0, 0));
+    }
+    assert_eq!(of("document", Some("Marion")), (0, 0));
+}
+
+#[test]
 fn a_circumstance_is_shown_where_it_bears_on_a_request() {
     let with = |bearing| Candidate {
         quote: "Heat above 35 and I faint",
