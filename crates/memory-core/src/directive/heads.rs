@@ -28,6 +28,9 @@ pub(super) fn barred_from(sentence: &Sentence<'_>, voice: Voice) -> Option<usize
                     | "user"
                     | "user's"
                     | "you"
+                    // "One more for the assistant: …"
+                    | "assistant"
+                    | "ai"
             )
         )
     }) || list("standing").within(sentence, 0, colon)

@@ -29,6 +29,9 @@ fn what_requests_may_depend_on_is_kept_beside_directives() {
 fn what_is_asked_or_said_by_others_is_no_circumstance() {
     assert_eq!(circumstances("Can one faint above 35 degrees?", &[4.0]), [""; 0]);
     assert_eq!(circumstances("> Heat above 35 and I faint.\nShe wrote that.", &[-4.0]), [""; 0]);
+    assert_eq!(circumstances("Reply to Paula: we have no oven, just two gas burners.", &[4.0]), [""; 0]);
+    let told = "One more for the assistant: we have no oven, just two gas burners.";
+    assert_eq!(circumstances(told, &[4.0]), [told.trim_end_matches('.')]);
 }
 
 #[test]
