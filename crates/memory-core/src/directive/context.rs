@@ -73,37 +73,18 @@ fn with_sentence_before<'a>(text: &'a str, part: &str) -> Option<&'a str> {
 
 /// "Not in anything that I sign", "and in these things nobody has a name", "she can't have nuts": what it is of stands before it.
 fn points_back(sentence: &str) -> bool {
-    const FIRST: [&str; 22] = [
-        "and",
-        "but",
-        "or",
-        "so",
-        "not",
-        "neither",
-        "nor",
-        "same",
-        "only",
-        "both",
-        "instead",
-        "otherwise",
-        "it",
-        "it's",
-        "its",
-        "that",
-        "that's",
-        "this",
-        "there",
-        "they",
-        "them",
-        "their",
-    ];
+    // Words that go on, and those behind them, or at the head, that say nothing by themselves.
+    const LEADS: [&str; 6] = ["and", "but", "or", "so", "oh", "also"];
+    const FIRST: &str =
+        "not neither nor same both instead otherwise it it's its that that's this there they them their";
     const ANYWHERE: [&str; 9] = ["he", "he's", "she", "she's", "him", "her", "his", "these", "those"];
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
-    let mut words = sentence.split(|c| !is_part(c)).filter(|word| !word.is_empty()).peekable();
+    let words = sentence.split(|c| !is_part(c)).filter(|word| !word.is_empty());
     let plain = |word: &str| word.to_lowercase().replace('’', "'");
-    let is_first = words.peek().is_some_and(|word| FIRST.contains(&plain(word).as_str()));
+    let first = words.clone().map(plain).find(|word| !LEADS.contains(&word.as_str())).unwrap_or_default();
     let names = |word: &str| word.starts_with(char::is_uppercase) && !is_function_word(&word.to_lowercase());
-    is_first || words.take_while(|word| !names(word)).any(|word| ANYWHERE.contains(&plain(word).as_str()))
+    FIRST.split(' ').any(|word| word == first)
+        || words.take_while(|word| !names(word)).any(|word| ANYWHERE.contains(&plain(word).as_str()))
 }
 
 /// From the first to the last sentence that has a part of the quote; nothing where another directive is stated there, or beyond the length.
