@@ -187,19 +187,22 @@ async fn a_circumstance_is_shown_for_what_it_bears_on_and_begins_no_session() {
     assert!(standing.iter().all(|it| !it.quote.contains("latex")), "{standing:?}");
 }
 
-#[tokio::test]
-async fn of_mails_and_minutes_what_the_user_tells_of_themselves_is_shown() {
+/// What of two mails is shown, to somebody whose chat turns have this author, and whose notes have theirs.
+async fn shown_of_mails(author_of_turns: &str, note: Option<&str>) -> (bool, bool) {
     let extractor = RulesExtractor::new().with_encoder(Some(encoder()));
     let f = Fixture::with_extractor(Arc::new(extractor)).await;
     let by = |author: &str, context: &str, content: &str| Draft {
         content: content.to_owned(),
         context: Some(context.to_owned()),
-        author: Some(author.to_owned()),
+        author: Some(author.to_owned()).filter(|author| !author.is_empty()),
         role: (context == "chat").then(|| "user".to_owned()),
         ..Draft::default()
     };
     for text in ["Please keep answers short.", "Never use emojis in answers.", "I prefer trains to planes."] {
-        f.remember_as(by("Ingrid", "chat", text)).await;
+        f.remember_as(by(author_of_turns, "chat", text)).await;
+    }
+    if let Some(note) = note {
+        f.remember_as(by("Ingrid", "note", note)).await;
     }
     let mail = "Dear Pia, thanks for the knives. I'm left-handed, scissors and peelers are never made for me. Till Friday.";
     f.remember_as(by("Ingrid", "email", mail)).await;
@@ -209,7 +212,19 @@ async fn of_mails_and_minutes_what_the_user_tells_of_themselves_is_shown() {
     f.drain().await;
     let shown = f.recall_as(query("Which scissors should I buy for the kitchen?")).await.directives;
     let tells = |of: &str| shown.iter().any(|it| it.quote.contains(of));
-    assert!(tells("left-handed") && !tells("wrist"), "{shown:?}");
+    (tells("left-handed"), tells("wrist"))
+}
+
+#[tokio::test]
+async fn of_mails_what_the_user_tells_of_themselves_is_shown() {
+    assert_eq!(shown_of_mails("Ingrid", None).await, (true, false));
+    let note = "I prefer to have meetings before ten.";
+    assert_eq!(
+        shown_of_mails("", Some(note)).await,
+        (true, false),
+        "whose notes they are says who the user is"
+    );
+    assert_eq!(shown_of_mails("", None).await, (false, false), "either may be the user");
 }
 
 #[tokio::test]
