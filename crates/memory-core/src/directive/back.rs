@@ -54,6 +54,49 @@ pub(super) fn sentence_before(before: &Sentence<'_>, sentence: &Sentence<'_>) ->
     is_told.then_some(first.bytes.start)
 }
 
+/// "Not in anything that I sign", "and in these things nobody has a name", "she can't have nuts": whether it does not say by itself of what
+/// or of whom it is.
+pub(super) fn leans_on_sentence_before(text: &str) -> bool {
+    let sentence = Sentence::new(text, 0..text.len());
+    let end = sentence.len();
+    let mut first = 0;
+    while first < end && list("lead-in").at(&sentence, first, end) > 0 {
+        first += list("lead-in").at(&sentence, first, end);
+    }
+    let goes_on = matches!(
+        sentence.word(first),
+        Some(
+            "not"
+                | "neither"
+                | "nor"
+                | "same"
+                | "both"
+                | "instead"
+                | "otherwise"
+                | "it"
+                | "it's"
+                | "its"
+                | "that"
+                | "that's"
+                | "this"
+                | "there"
+                | "they"
+                | "them"
+                | "their"
+        )
+    );
+    let is_named = |at: &usize| {
+        sentence.is_name(*at) && (*at > 0 || sentence.word(0).is_some_and(|word| !is_function_word(word)))
+    };
+    let names_nobody = |at: usize| {
+        matches!(
+            sentence.word(at),
+            Some("he" | "he's" | "she" | "she's" | "him" | "her" | "his" | "these" | "those")
+        )
+    };
+    goes_on || (0..end).take_while(|at| !is_named(at)).any(names_nobody)
+}
+
 /// Where a statement within a sentence begins, with the clause that it points back to: "Tuesday evenings I have choir and |
 /// nothing gets booked over that".
 pub(super) fn with_clause_before(sentence: &Sentence<'_>, (start, end): Tokens, floor: usize) -> usize {

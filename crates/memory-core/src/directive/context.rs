@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
-use memory_language::lexicon::is_function_word;
 use memory_language::sentence::sentences;
 use memory_language::text::{CharIndex, CharSpan};
+
+use super::back::leans_on_sentence_before;
 
 /// So many characters before and behind its quote are enough to read.
 pub const AROUND_CHARS: usize = 300;
@@ -68,23 +69,7 @@ fn with_sentence_before<'a>(text: &'a str, part: &str) -> Option<&'a str> {
         && !between.contains('\n')
         && !between.contains(char::is_alphanumeric);
     let is_short = whole.chars().nth(SHOWN_WITH_BEFORE_MAX_CHARS).is_none();
-    (is_next && is_short && points_back(part)).then_some(whole)
-}
-
-/// "Not in anything that I sign", "and in these things nobody has a name", "she can't have nuts": what it is of stands before it.
-fn points_back(sentence: &str) -> bool {
-    // Words that go on, and those behind them, or at the head, that say nothing by themselves.
-    const LEADS: [&str; 6] = ["and", "but", "or", "so", "oh", "also"];
-    const FIRST: &str =
-        "not neither nor same both instead otherwise it it's its that that's this there they them their";
-    const ANYWHERE: [&str; 9] = ["he", "he's", "she", "she's", "him", "her", "his", "these", "those"];
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
-    let words = sentence.split(|c| !is_part(c)).filter(|word| !word.is_empty());
-    let plain = |word: &str| word.to_lowercase().replace('’', "'");
-    let first = words.clone().map(plain).find(|word| !LEADS.contains(&word.as_str())).unwrap_or_default();
-    let names = |word: &str| word.starts_with(char::is_uppercase) && !is_function_word(&word.to_lowercase());
-    FIRST.split(' ').any(|word| word == first)
-        || words.take_while(|word| !names(word)).any(|word| ANYWHERE.contains(&plain(word).as_str()))
+    (is_next && is_short && leans_on_sentence_before(part)).then_some(whole)
 }
 
 /// From the first to the last sentence that has a part of the quote; nothing where another directive is stated there, or beyond the length.

@@ -171,6 +171,10 @@ pub fn find_judged_directives(content: &str, meta: &Metadata, judged: &[Sentence
 fn found(content: &str, meta: &Metadata, judged: Option<&[SentenceLogits]>) -> Judged {
     let judged = judged.map(<[_]>::iter);
     let is_to_others = speakers::is_to_others(meta);
+    if is_to_others && judged.is_none() {
+        // Only the encoder finds what is in them.
+        return Judged::default();
+    }
     let mut found = Found {
         content,
         judged,
@@ -229,12 +233,15 @@ impl Found<'_> {
             let around = Around { voice: kept_as, has_task, is_listed, follows_user };
             follows_user =
                 heads::tells_of_user(sentence) || (follows_user && rules::goes_on_about_user(sentence));
-            let stated = rules::statements(sentence, around, place);
             let states = judged.map(|logits| logits.states[place.voice as usize]);
-            let stated = match states {
-                _ if self.is_to_others => Vec::new(),
-                None => stated,
-                Some(log_odds) => judged::statements(sentence, place, stated, log_odds),
+            let stated = if self.is_to_others {
+                Vec::new()
+            } else {
+                let stated = rules::statements(sentence, around, place);
+                match states {
+                    None => stated,
+                    Some(log_odds) => judged::statements(sentence, place, stated, log_odds),
+                }
             };
             let is_clear = states.is_some_and(|log_odds| log_odds >= judged::CLEAR_MIN);
             if let Some(judged) = judged.filter(|_| stated.is_empty()) {
